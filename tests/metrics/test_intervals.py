@@ -11,6 +11,7 @@ from scipy import stats
 from farfield.metrics import (
     Interval,
     Summary,
+    least_share,
     mean_and_standard_error,
     paired_interval,
     shared_spread_interval,
@@ -187,3 +188,29 @@ def test_coverage_is_what_it_says():
 def test_nonsense_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("successes, count", [(0, 5), (7, 10), (9, 10), (10, 10), (3, 3), (1, 1)])
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_least_share_is_scipy_s(successes, count, confidence):
+    test = stats.binomtest(successes, count, alternative="greater")
+    expected = test.proportion_ci(confidence, method="exact").low
+    assert least_share(successes, count, confidence) == pytest.approx(expected, rel=1e-9)
+
+
+def test_all_of_ten_leave_a_quarter_that_fails():
+    assert 1 - least_share(10, 10) == pytest.approx(0.259, abs=5e-4)
+    assert 1 - least_share(3, 3) == pytest.approx(0.632, abs=5e-4)
+    assert 1 - least_share(400, 400) == pytest.approx(0.0075, abs=5e-5)
+
+
+@pytest.mark.parametrize("successes, count", [(4, 3), (-1, 3), (0, 0)])
+def test_a_share_is_of_some(successes, count):
+    with pytest.raises(ValueError, match=f"must lie in 0…count.* got {successes} of {count}"):
+        least_share(successes, count)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0])
+def test_a_share_is_not_known_for_certain(confidence):
+    with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
+        least_share(1, 2, confidence)

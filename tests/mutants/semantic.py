@@ -59,8 +59,8 @@ MUTANTS = [
     (
         "a goal is reached by the mean alone",
         "reproductions/_verdicts.py",
-        "if not low >= sign * published.goal:",
-        "if not mean_and_standard_error(turned).mean >= sign * published.goal:",
+        "if not low >= sign * goal:",
+        "if not mean_and_standard_error(turned).mean >= sign * goal:",
         "reproductions/test_verdicts.py::test_a_goal_is_reached_by_the_whole_interval",
     ),
     # core

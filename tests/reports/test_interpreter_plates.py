@@ -292,7 +292,7 @@ def test_rows_are_compared_in_every_column(store: Store) -> None:
 @pytest.mark.parametrize(
     "gaps, verdict, found",
     [
-        ((9, 9, 0.5), "reached", "above at 3 of 3, apart at 2 of 2"),
+        ((9, 9, 0.5), "reached, not confirmed", "above at 3 of 3, apart at 2 of 2"),
         ((9, 9, -0.5), "missed", "above at 2 of 3, apart at 2 of 2"),
         ((9, 0.5, 9), "missed", "above at 3 of 3, apart at 1 of 2"),
         ((9, -9, 9), "missed", "above at 2 of 3, apart at 1 of 2"),

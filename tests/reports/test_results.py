@@ -1,6 +1,7 @@
 """The pages of results are made from the exported records and from nothing else."""
 
 import csv
+import dataclasses
 import fnmatch
 import io
 import json
@@ -14,9 +15,10 @@ from farfield.experiments import Experiment, array_digest
 from farfield.reports import export, load_export, results_pages
 from farfield.reports._export._images import PAPER_DIGEST
 from farfield.reports._export._notes import load_reasons
-from farfield.reports._export._recorded import Recorded
+from farfield.reports._export._recorded import Recorded, recorded_reports
 from farfield.reports._tables import _levels
-from farfield.reproductions import TABLES, Budget
+from farfield.reports._tables._levels import Levels
+from farfield.reproductions import TABLES, Budget, Confirmation, Table, Verdict
 from farfield.tasks import GlyphSet
 from reproductions import made_up
 
@@ -222,6 +224,32 @@ def test_other_images_have_grids_of_their_own(tmp_path):
     shown = [line["images"] for line in runs(pages["webb2021.csv"])]
     assert [shown.count(images) for images in dict.fromkeys(shown)] == [3, 3]
     assert len(load_export(tmp_path / "webb2021" / "table-9.jsonl")) == 60
+
+
+def test_a_confirmation_on_other_images_counts_for_the_goal_on_the_built_in_ones(tmp_path):
+    goal = made_up.unpublished(goal=99.5)
+    named = Confirmation(by="ours/withheld-95", recipe=goal.recipe_digest)
+    own = dataclasses.replace(goal.published, confirmation=named)
+    other = made_up.claim(row="Ours", withheld=95)
+    task = dataclasses.replace(other.experiment.task, shapes=GlyphSet.letters())
+    other = dataclasses.replace(
+        other,
+        published=goal.published,
+        experiment=dataclasses.replace(other.experiment, task=task),
+        free=(),
+    )
+    goal = dataclasses.replace(goal, published=own)
+    table = Table(key="webb2021/table-9", title="", claims=(goal, other))
+    export(table, lambda claim: made_up.records(claim, [99.9] * 20), tmp_path)
+    found = recorded_reports(table, tmp_path / "webb2021" / "table-9.jsonl", Levels())
+    assert [
+        (kind.images, row.claim.regime, row.judgement.verdict)
+        for kind, report in found.items()
+        for row in report.rows
+    ] == [
+        ("", "withheld-95", Verdict.UNCONFIRMED),
+        ("built-in images", "withheld-98", Verdict.REACHED),
+    ]
 
 
 def test_where_no_images_are_shown_none_are_named(tmp_path):

@@ -10,6 +10,7 @@ from farfield.metrics._image_quality import ssim as ssim
 from farfield.metrics._intervals import Difference as Difference
 from farfield.metrics._intervals import Interval as Interval
 from farfield.metrics._intervals import Summary as Summary
+from farfield.metrics._intervals import least_share as least_share
 from farfield.metrics._intervals import mean_and_standard_error as mean_and_standard_error
 from farfield.metrics._intervals import paired_interval as paired_interval
 from farfield.metrics._intervals import shared_spread_interval as shared_spread_interval
@@ -39,6 +40,7 @@ __all__ = [
     "expected_calibration_error",
     "frechet_distance",
     "inception_score",
+    "least_share",
     "mean_and_standard_error",
     "measure_of",
     "negative_log_likelihood",

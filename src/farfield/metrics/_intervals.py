@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.special import betaincinv, stdtrit
 
 
 @final
@@ -156,6 +156,39 @@ def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
         return Interval(low=-math.inf, high=math.inf)
     reach = _quantile(summary.count - 1, confidence) * summary.standard_error
     return Interval(low=summary.mean - reach, high=summary.mean + reach)
+
+
+def least_share(successes: int, count: int, confidence: float = 0.95) -> float:
+    r"""Lower end of the one-sided interval of a share after Clopper and Pearson.
+
+    Of the least share, $k$ successes or more among $n$ come in $1 - c$ of studies; where all
+    succeed it is $(1 - c)^{1/n}$.
+
+    Args:
+        successes: How many succeed, $k$.
+        count: How many there are, $n$.
+        confidence: Share of intervals made so that hold the true share, $c$.
+
+    Raises:
+        ValueError: If there are none, more succeed than there are, or the confidence is not between
+            0 and 1.
+
+    Reference:
+        Clopper, C. J., Pearson, E. S. (1934), Biometrika 26: 404–413.
+
+    Example:
+        >>> least_share(10, 10)
+        0.741...
+    """
+    if not 0 <= successes <= count or count < 1:
+        raise ValueError(
+            f"successes must lie in 0…count, of at least 1, got {successes} of {count}"
+        )
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, got {confidence}")
+    if successes == 0:
+        return 0.0
+    return float(betaincinv(successes, count - successes + 1, 1 - confidence))
 
 
 def paired_interval(

@@ -6,6 +6,7 @@ from farfield.reproductions._claims import Claim as Claim
 from farfield.reproductions._claims import Table as Table
 from farfield.reproductions._printed import PRINTED as PRINTED
 from farfield.reproductions._printed import Printed as Printed
+from farfield.reproductions._published import Confirmation as Confirmation
 from farfield.reproductions._published import Published as Published
 from farfield.reproductions._published import Unpublished as Unpublished
 from farfield.reproductions._registry import STATEMENTS as STATEMENTS
@@ -26,6 +27,7 @@ __all__ = [
     "Budget",
     "ByPaper",
     "Claim",
+    "Confirmation",
     "Judgement",
     "Printed",
     "Published",

@@ -6,7 +6,7 @@ import dataclasses
 import fnmatch
 import math
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum, unique
 from functools import cache, cached_property
@@ -15,7 +15,7 @@ from typing import Any, cast, final
 from farfield.core import REFERENCES, UnknownNameError
 from farfield.experiments import Experiment, Selection
 from farfield.metrics import measure_of
-from farfield.reproductions._published import Published, Unpublished
+from farfield.reproductions._published import Confirmation, Published, Unpublished
 from farfield.reproductions._rule import VerdictRule
 from farfield.tasks import metric_of, no_memory_loss
 
@@ -60,8 +60,9 @@ class Claim:
 
     Raises:
         ValueError: If the paper is unknown, a fraction lies outside (0, 1], a goal is no possible
-            score, the experiment has other values than its selection, or the rule accepts
-            intervals wider than a tenth of the range of the measure.
+            score, the model or the recipe is not the one that a confirmation froze, the experiment
+            has other values than its selection, or the rule accepts intervals wider than a tenth of
+            the range of the measure.
     """
 
     paper: str
@@ -103,6 +104,12 @@ class Claim:
                     f"goal of {self.name} must lie in {lowest:g}…{highest:g} "
                     f"({self.published.unit}), got {goal}"
                 )
+            frozen = self.published.confirmation
+            if frozen is not None and frozen.recipe != self.recipe_digest:
+                raise ValueError(
+                    f"confirmation of {self.name} must be of its model and recipe, which are "
+                    f"{self.recipe_digest} now, got {frozen.recipe}"
+                )
         elif self.rule.widest > 0.1 * (highest - lowest) * (1 + 1e-9):
             raise ValueError(
                 f"widest of the rule of {self.name} must be at most {0.1 * (highest - lowest):g}, "
@@ -121,6 +128,31 @@ class Claim:
         return (
             1 - float(self.experiment.chance(self.regime)) if self.metric == "error" else math.nan
         )
+
+    @property
+    def recipe_digest(self) -> str:
+        """Digest of the experiment without its task and perturbations."""
+        described = self.experiment.to_json()
+        kept = {
+            name: what for name, what in described.items() if name not in ("task", "perturbations")
+        }
+        return Experiment.key_of(kept)
+
+    @property
+    def confirmation(self) -> Confirmation | None:
+        """Networks that are to confirm its goal; `None` for none."""
+        return None if isinstance(self.published, Published) else self.published.confirmation
+
+    def confirming(self, others: Iterable[Claim]) -> Claim | None:
+        """The claim that is to confirm the goal of this one; `None` without one.
+
+        Args:
+            others: Where to look.
+        """
+        if self.confirmation is None:
+            return None
+        place = self.home, self.confirmation.by
+        return next((other for other in others if (other.home, other.cell) == place), None)
 
     @property
     def cell(self) -> str:
@@ -218,6 +250,22 @@ def _described(experiment: Experiment, fraction: float, before: float | None) ->
     return experiment.at_fraction(fraction, before=before).to_json()
 
 
+def _check_confirmation(claim: Claim, other: Claim | None) -> None:
+    """Raise `ValueError` unless a claim asks for the same of the same recipe on other problems."""
+    if (
+        other is None
+        or isinstance(other.published, Published)
+        or isinstance(claim.published, Published)
+        or (other.metric, other.published.goal) != (claim.metric, claim.published.goal)
+        or other.recipe_digest != claim.recipe_digest
+        or (other.experiment.key, other.regime) == (claim.experiment.key, claim.regime)
+    ):
+        raise ValueError(
+            f"confirmation of {claim.name} must be a cell of its table with the same goal, metric, "
+            f"model and recipe, and another task or regime, got {claim.confirmation}"
+        )
+
+
 def steps_of(described: Mapping[str, Json]) -> tuple[int, ...]:
     """Steps of every stage of an experiment as JSON, the last one last.
 
@@ -267,7 +315,8 @@ class Table:
         tuned: What was chosen for the rows, and on what, in words; `None` to say nothing of it.
 
     Raises:
-        ValueError: If there are no claims, or two have the same name.
+        ValueError: If there are no claims, two have the same name, or a goal is to be confirmed by
+            a cell that is not there or does not ask for the same of the same model and recipe.
     """
 
     key: str
@@ -282,6 +331,9 @@ class Table:
             raise ValueError(f"claims of {self.key} must not be empty")
         if len(self.cells) < len(self.claims):
             raise ValueError(f"claims of {self.key} must have different names")
+        for claim in self.claims:
+            if claim.confirmation is not None and isinstance(claim.confirmation.by, str):
+                _check_confirmation(claim, claim.confirming((*self.claims, *self.others)))
 
     @cached_property
     def cells(self) -> dict[str, Claim]:
@@ -324,14 +376,20 @@ class Table:
     def with_task(self, **fields: object) -> Table:
         """The table with its tasks changed in fields that the claims leave free.
 
+        Cells that confirm a goal stay as they are.
+
         Args:
             fields: Fields of the tasks, e.g. `shapes=GlyphSet.paper()`.
 
         Raises:
             ValueError: If a claim fixes a field.
         """
+        every = (*self.claims, *self.others)
+        kept = {other.name for claim in every if (other := claim.confirming(every))}
 
         def change(claim: Claim) -> Claim:
+            if claim.name in kept:
+                return claim
             for name in fields:
                 if name not in claim.free:
                     raise ValueError(f"{name} is fixed by {claim.name}; free: {claim.free}")

@@ -106,6 +106,22 @@ class Published:
 
 @final
 @dataclass(frozen=True, kw_only=True)
+class Confirmation:
+    """Networks that confirm a goal, named before they run, at a recipe that is frozen.
+
+    Args:
+        by: Cell of the same table whose networks have the same model and recipe, and are asked for
+            the same on other problems or in another regime; or the seed from which on networks of
+            the goal's own cell are new.
+        recipe: `Claim.recipe_digest` at the time.
+    """
+
+    by: str | int
+    recipe: str
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
 class Unpublished:
     """Substitute where no paper has a number: ours is shown as it is, or judged by a goal.
 
@@ -117,9 +133,12 @@ class Unpublished:
         split: Which problems they are scored on.
         goal: What the whole interval of the mean is to reach, fixed before the run: the least
             score, or the largest error; `None` for no goal.
+        confirmation: Networks that have to reach the goal too, which nobody had looked at while the
+            recipe could change; `None` for none yet.
 
     Raises:
-        ValueError: If there are fewer than 2 runs.
+        ValueError: If there are fewer than 2 runs, or a confirmation is of no goal or by seeds of
+            the first runs.
     """
 
     runs: int
@@ -128,10 +147,18 @@ class Unpublished:
     decimals: tuple[int, int] = (1, 1)
     unit: Literal["percent", "fraction"] = "percent"
     goal: float | None = None
+    confirmation: Confirmation | None = None
 
     def __post_init__(self) -> None:
         if self.runs < 2:
             raise ValueError(f"runs must be at least 2, got {self.runs}")
+        if self.confirmation is not None and self.goal is None:
+            raise ValueError(
+                f"goal must be a number beside a confirmation, got {self.confirmation}"
+            )
+        by = None if self.confirmation is None else self.confirmation.by
+        if isinstance(by, int) and by < self.runs:
+            raise ValueError(f"confirmation must be by seeds from {self.runs} on, got {by}")
 
     @property
     def scale(self) -> float:

@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum, unique
-from typing import final
+from typing import Final, final
 
 from farfield.metrics import (
     Difference,
     Summary,
+    least_share,
     mean_and_standard_error,
     measure_of,
     shared_spread_interval,
@@ -34,6 +35,7 @@ class Verdict(StrEnum):
     NOT_REPRODUCED = "not reproduced"
     UNDERPOWERED = "underpowered"
     REACHED = "reached"
+    UNCONFIRMED = "reached, not confirmed"
     MISSED = "missed"
     MEASURED = "measured"
     DIVERGED = "diverged"
@@ -78,7 +80,8 @@ def judge(
     Args:
         claim: What is judged.
         records: Networks of its experiment, at one number of steps, one record a seed.
-        others: Claims with their records, among which the other rows of the column are looked up.
+        others: Claims with their records, among which the other rows of the column are looked up,
+            and the cell that confirms a goal.
         data_missing: Whether the real data that the claim needs is not on this machine.
 
     Raises:
@@ -103,7 +106,7 @@ def judge(
     elif lack := _lack(claim, records):
         verdict, reason = Verdict.UNDERPOWERED, lack
     elif isinstance(claim.published, Unpublished) or difference is None:
-        verdict, reason = _goal(claim, scores)
+        verdict, reason = _goal(claim, records, others)
     else:
         verdict, reason = _comparison(claim, claim.published, ours, difference, others)
     return Judgement(
@@ -178,25 +181,106 @@ def _comparison(
     return Verdict.REPRODUCED, "no difference that matters"
 
 
-def _goal(claim: Claim, scores: Sequence[float]) -> tuple[Verdict, str]:
-    """Verdict on a goal of our own, which the whole interval must reach, above the floor."""
-    published = claim.published
-    if isinstance(published, Published) or published.goal is None:
+SLOW: Final = 600.0
+"""Seconds of a network above which ten make a star."""
+
+
+def _star(records: Sequence[Record]) -> int:
+    """Number of networks that a star takes: 20, or ten where one takes over ten minutes."""
+    return 10 if sum(record.seconds for record in records) > SLOW * len(records) else 20
+
+
+def _goal(
+    claim: Claim, records: Sequence[Record], others: Sequence[tuple[Claim, Sequence[Record]]]
+) -> tuple[Verdict, str]:
+    """Verdict on a goal of our own, which networks that nobody had looked at must confirm."""
+    if isinstance(claim.published, Published) or claim.published.goal is None:
         return Verdict.MEASURED, "no published number, no goal"
+    goal = claim.published.goal
+    met, said = _reaches(claim, goal, records)
+    if not met:
+        return Verdict.MISSED, said
+    lacks = [lack for lack in (_few(records), _unconfirmed(claim, goal, records, others)) if lack]
+    if lacks:
+        return Verdict.UNCONFIRMED, f"{said}; not confirmed: {', '.join(lacks)}"
+    return Verdict.REACHED, f"{said}; confirmed"
+
+
+def _few(records: Sequence[Record]) -> str:
+    """Text on networks that are too few for a star; empty for enough."""
+    takes = _star(records)
+    return f"{len(records)} of the {takes} networks of a star" if len(records) < takes else ""
+
+
+def _unconfirmed(
+    claim: Claim,
+    goal: float,
+    records: Sequence[Record],
+    others: Sequence[tuple[Claim, Sequence[Record]]],
+) -> str:
+    """Text on what the confirmation of a goal lacks; empty for nothing."""
+    if claim.confirmation is None:
+        return "no confirmation is named"
+    by = claim.confirmation.by
+    if isinstance(by, int):
+        other, new = claim, [record for record in records if record.seed >= by]
+        what = f"seeds from {by}"
+    else:
+        named = claim.confirming(one for one, _ in others)
+        other = named or claim
+        new = [record for one, found in others if one is named for record in found]
+        what = by
+    if not new:
+        return f"{what} not run"
+    _check_records(other, new)
+    if lack := _since(diverged(other, new)) or _lack(other, new) or _few(new):
+        return f"{what}: {lack}"
+    met, said = _reaches(other, goal, new)
+    return "" if met else f"{what}: {said}"
+
+
+def _reaches(claim: Claim, goal: float, records: Sequence[Record]) -> tuple[bool, str]:
+    """True if the whole interval reaches the goal, above the floor; and the numbers in words."""
+    published, measure, scores = claim.published, measure_of(claim.metric), _scores(claim, records)
     # An error is turned over, so that more is better.
-    sign = -1 if measure_of(claim.metric).lower_is_better else 1
+    sign = -1 if measure.lower_is_better else 1
     turned = [sign * score for score in scores]
     low = t_interval(turned, claim.rule.confidence).low
     digits = max(2, published.decimals[0])
     mean = _down(mean_and_standard_error(turned).mean, digits, sign)
     end = f"{'upper' if sign < 0 else 'lower'} end {_down(low, digits, sign)}"
-    if not low >= sign * published.goal:
+    if not low >= sign * goal:
         side = "above" if sign < 0 else "below"
-        return Verdict.MISSED, f"mean {mean}, {end} is {side} the goal {published.goal:g}"
+        return False, f"mean {mean}, {end} is {side} the goal {goal:g}"
     floor = published.scale * claim.floor
     if low <= sign * floor:
-        return Verdict.MISSED, f"mean {mean}, {end} is not past the floor {floor:.{digits}f}"
-    return Verdict.REACHED, f"mean {mean}, {end}"
+        return False, f"mean {mean}, {end} is not past the floor {floor:.{digits}f}"
+    if min(scores) < max(scores):
+        return True, f"mean {mean}, {end}"
+    # Without spread the interval is a point: what is known is how many networks pass.
+    count = len(scores)
+    share = math.floor(100 * least_share(count, count, claim.rule.confidence))
+    said = f"mean {mean}, {count} of {count} networks pass: at least {share} % do"
+    best = measure.lowest if measure.lower_is_better else measure.highest
+    if measure.percent and goal == published.scale * best:
+        said += f"; {_without_a_miss(claim, records)}"
+    return True, said
+
+
+def _without_a_miss(claim: Claim, records: Sequence[Record]) -> str:
+    """The share of problems that may be missed where none of those of the tests is."""
+    where = (records[0].steps, claim.regime, claim.metric)
+    count = sum(
+        score.count
+        for record in records
+        for score in record.scores
+        if (score.step, score.regime, score.metric) == where
+    )
+    most = 100 * (1 - least_share(count, count, claim.rule.confidence))
+    scale = 10.0 ** (1 - math.floor(math.log10(most)))
+    return (
+        f"{count:,} problems without a miss allow misses in {math.ceil(scale * most) / scale:g} %"
+    )
 
 
 def _down(value: float, digits: int, sign: int) -> str:

@@ -107,7 +107,7 @@ def _goal(pair: tuple[str, str], label: str, apart_to: int, report: Report) -> F
     near = [number for number in numbers if number <= apart_to]
     above = [number for number in numbers if _lead(first[number], second[number]) > 0]
     apart = [number for number in near if number in above and _apart(first[number], second[number])]
-    verdict = Verdict.REACHED if (above, apart) == (numbers, near) else Verdict.MISSED
+    verdict = Verdict.UNCONFIRMED if (above, apart) == (numbers, near) else Verdict.MISSED
     if any(_is_open(cells[number]) for cells in (first, second) for number in numbers):
         verdict = Verdict.UNDERPOWERED
     return Finding(

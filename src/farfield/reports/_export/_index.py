@@ -11,7 +11,7 @@ from farfield.reports._export._coverage import Coverage
 from farfield.reports._export._notes import Reason
 from farfield.reports._export._recorded import Recorded
 from farfield.reports._tables import _text as text
-from farfield.reports._tables._grid import SIGNS, recipe_of
+from farfield.reports._tables._grid import GOALS, SIGNS, recipe_of
 from farfield.reports._tables._markdown import as_words, table_line
 from farfield.reports._tables._report import Row
 from farfield.reproductions import Claim, Published, Unpublished, Verdict
@@ -140,12 +140,15 @@ def _link(key: str) -> str:
 
 def _goals(recorded: Recorded) -> list[str]:
     """A line for each table with goals: which were reached, and which were missed."""
-    lines = []
+    lines = [
+        f"{'; '.join(f'{SIGNS[verdict]} {verdict.value}' for verdict in GOALS)}. {text.STAR}",
+        "",
+    ]
     for key, reports in recorded.reports.items():
         rows = [row for report in reports.values() for row in report.rows if _has_goal(row)]
         parts = [
             f"{SIGNS[verdict]} {'; '.join(_places(verdict, rows))}"
-            for verdict in (Verdict.REACHED, Verdict.MISSED)
+            for verdict in GOALS
             if any(row.judgement.verdict is verdict for row in rows)
         ]
         lines += [f"- {_link(key)}: {' · '.join(parts)}."] if parts else []

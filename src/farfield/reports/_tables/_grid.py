@@ -17,6 +17,7 @@ SIGNS: Final[dict[Verdict, str]] = {
     Verdict.DIRECTION_ONLY: "↗",
     Verdict.NOT_REPRODUCED: "✗",
     Verdict.REACHED: "★",
+    Verdict.UNCONFIRMED: "✦",
     Verdict.MISSED: "☆",
     Verdict.UNDERPOWERED: "◔",
     Verdict.DIVERGED: "!",
@@ -70,6 +71,9 @@ def _ours(claim: Claim, row: Row | None) -> str:
     return f"{number} {SIGNS[row.judgement.verdict]}".rstrip() + recipe_of(row)
 
 
+GOALS: Final = (Verdict.REACHED, Verdict.UNCONFIRMED, Verdict.MISSED)
+"""Verdicts on goals, the best one first."""
+
 ORDINALS: Final = ("", "", "second", "third", "fourth", "fifth", "sixth")
 """Ordinal numbers in words."""
 
@@ -81,7 +85,7 @@ def recipe_of(row: Row) -> str:
         row: What is recorded of a claim.
     """
     number = len(row.earlier) + 1
-    if number == 1 or row.judgement.verdict not in {Verdict.REACHED, Verdict.MISSED}:
+    if number == 1 or row.judgement.verdict not in GOALS:
         return ""
     ordinal = ORDINALS[number] if number < len(ORDINALS) else f"{number}th"
     paper = row.claim.home.partition("/")[0]

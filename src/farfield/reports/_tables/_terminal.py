@@ -24,6 +24,7 @@ STYLES: Final[dict[Verdict, str]] = {
     Verdict.NOT_REPRODUCED: "red",
     Verdict.UNDERPOWERED: "cyan",
     Verdict.REACHED: "green",
+    Verdict.UNCONFIRMED: "yellow",
     Verdict.MISSED: "red",
     Verdict.MEASURED: "",
     Verdict.DIVERGED: "magenta",
