@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
@@ -161,11 +162,10 @@ def test_a_file_is_written_where_a_link_leads_and_no_pipe_is_replaced(tmp_path: 
 
 def damage(folder: Path, *statements: str) -> None:
     """Change the database behind the store's back."""
-    connection = sqlite3.connect(folder / "records.sqlite")
-    for statement in statements:
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
+    with contextlib.closing(sqlite3.connect(folder / "records.sqlite")) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
 
 
 @pytest.mark.parametrize(
