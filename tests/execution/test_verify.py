@@ -72,6 +72,14 @@ def test_on_the_same_kind_of_machine_every_score_is_the_same(store: Store) -> No
     assert "at step 2 is" in found.reason
 
 
+def test_scores_that_were_changed_beside_the_same_network_differ(store: Store) -> None:
+    first, *others = results(JOBS, store)
+    score = msgspec.structs.replace(first.scores[-1], value=first.scores[-1].value + 1e-9)
+    found = verdict([msgspec.structs.replace(first, scores=(score,)), *others], store)
+    assert found.verdict == "differs"
+    assert f"at step {score.step} is" in found.reason
+
+
 def test_on_the_same_kind_of_machine_the_weights_are_the_same(store: Store, tmp_path: Path) -> None:
     first, *others = results(JOBS, store)
     other, weights = Store(tmp_path), store.weights(first.key, 0)

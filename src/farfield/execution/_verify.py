@@ -43,8 +43,9 @@ class Verification:
 
     Args:
         job: The network.
-        verdict: `"same bytes"`: the trained network is the same, byte by byte. `"same scores"`: all
-            scores are, and there is no network to compare, or its file is of another make.
+        verdict: `"same bytes"`: the trained network is the same, byte by byte, and so are all
+            scores. `"same scores"`: the scores are, and there is no network to compare, or its file
+            is of another make.
             `"close scores"`: on another kind of machine, the last scores are within the spread of
             the seeds. `"differs"`: neither. `"not judged"`: the network was not trained anew, or
             there are too few seeds for a spread.
@@ -199,9 +200,9 @@ def _verdict(
         same: Whether their networks have the same bytes; `None` where nobody knows.
         metric: Name of the score.
     """
-    if same:
-        return "same bytes", ""
     other, kind = _other_score(record, anew), other_kind(record, anew)
+    if same and not other:
+        return "same bytes", ""
     if not other and (same is None or kind):
         return "same scores", kind
     if not kind:
