@@ -30,7 +30,7 @@ help:
 	@echo 'make gpu      networks together on a GPU, and the hours of the grid of webb2021 there'
 	@echo 'make mutants  break the code on purpose and see the tests fail (ONLY=metrics: a part)'
 	@echo 'make thorough further cases of checks, and float32 as on an older processor'
-	@echo 'make endurance a thousand kills, two hundred hostile files (ENDURE="--soak 60": and an hour of runs)'
+	@echo 'make endurance a thousand kills, hostile files, worlds, records (ENDURE="--soak 60": and an hour of runs)'
 	@echo 'make wheel    build the package, install it with no extra elsewhere, and use it there'
 	@echo 'make lowest   tests with the lowest versions that pyproject.toml admits (TESTS=tests/core: a part)'
 	@echo 'make newest   tests with the newest versions that pip finds (TORCH=2.13.0 picks that of torch)'

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from endurance import acting
 from endurance.files import Reader, judged
 from endurance.kills import Fault, Peace, check, compare, endure
 from endurance.kinds import KINDS, Kind
@@ -73,3 +74,16 @@ def test_what_no_reader_may_do_is_noticed(tmp_path: Path) -> None:
     ):
         with pytest.raises(Fault, match=words):
             judged(reader, path, 1)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_no_environment_may_do_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(acting, "check_environment", lambda *_, **__: None)
+    monkeypatch.setattr(acting, "trained", lambda *_: "a network")
+    assert acting.judged(acting.Hostile(what="ends in a list"), 0, "a network") == "trained"
+    for what, words in (
+        ("ends in a list", "to another network"),
+        ("a NaN reward", "check_environment finds nothing"),
+    ):
+        with pytest.raises(Fault, match=words):
+            acting.judged(acting.Hostile(what=what), 0, "another network")
