@@ -10,9 +10,13 @@ import pytest
 from farfield.tasks._files import _data_sets
 
 
-@pytest.fixture(scope="session", autouse=True)
+UNPACKED = lru_cache(maxsize=4)(_data_sets.unpack_gzip)
+"""The same bytes unpack to the same."""
+
+
+@pytest.fixture(scope="module", autouse=True)
 def _unpacked_once() -> Iterator[None]:
-    """The same bytes unpack to the same."""
+    """Take it back for the tests after this file: keys refuse a part that was replaced."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_data_sets, "unpack_gzip", lru_cache(maxsize=4)(_data_sets.unpack_gzip))
+        patch.setattr(_data_sets, "unpack_gzip", UNPACKED)
         yield
