@@ -381,7 +381,7 @@ MUTANTS = [
     (
         "the teacher starts as the student though it is independent",
         "objectives/_bound.py",
-        "(other if own[name].requires_grad else own)[name]",
+        "(other if name in drawn else own)[name]",
         "own[name]",
         "training/test_scored_teacher.py::test_an_independent_teacher_is_another_draw",
     ),
