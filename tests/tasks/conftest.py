@@ -9,7 +9,6 @@ import pytest
 
 from farfield.tasks._files import _data_sets
 
-
 UNPACKED = lru_cache(maxsize=4)(_data_sets.unpack_gzip)
 """The same bytes unpack to the same."""
 
