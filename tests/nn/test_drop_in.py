@@ -167,6 +167,7 @@ def test_a_trace_answers_as_the_module_does(name: str, gradients: bool) -> None:
     with torch.set_grad_enabled(gradients), warnings.catch_warnings():
         warnings.simplefilter("ignore", torch.jit.TracerWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", FutureWarning)  # since torch 2.14
         traced = torch.jit.trace(module, inputs, check_trace=False)
         # Sizes enter a trace in single precision.
         torch.testing.assert_close(traced(*others), module(*others), rtol=1e-6, atol=1e-6)

@@ -157,4 +157,10 @@ def test_sets_that_are_no_regime_are_not_scored() -> None:
 
 def test_a_task_names_its_metric_or_measures_accuracy() -> None:
     assert (metric_of(Large()), metric_of(Plain())) == ("mse", "accuracy")
+
+    class Wrapped:
+        def __getattr__(self, name: str) -> object:
+            return getattr(Large(), name)
+
+    assert metric_of(Wrapped()) == "mse"
     assert is_at_hand(Plain())

@@ -139,6 +139,8 @@ def _written(code: CodeType, codes: tuple[CodeType, ...], scope: dict[str, objec
     if not found and type(getattr(spec, "loader", None)) not in (SourceFileLoader, type(None)):
         # An import hook, as pytest's, compiles something else than what is written.
         found = [one for one in named if one.co_firstlineno == code.co_firstlineno]
+    if not found and code.co_filename.startswith("<"):  # since Python 3.13 another one's text
+        raise OSError(f"{code.co_qualname} has no source that can be read")
     if not found:
         raise OSError(f"{code.co_filename} was edited since {code.co_qualname} was made from it")
     return min(found, key=lambda one: abs(one.co_firstlineno - code.co_firstlineno))

@@ -298,6 +298,8 @@ def metric_of(task: Task) -> str:
     Args:
         task: A task, which may be one that `NamesMetric`.
     """
-    if isinstance(task, NamesMetric):
-        return task.metric
+    # Of one that is wrapped too: since Python 3.12 `isinstance` overlooks what is passed on.
+    named = getattr(task, "metric", None)
+    if isinstance(named, str):
+        return named
     return "return" if isinstance(task, Environment) else "accuracy"
