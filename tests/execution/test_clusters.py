@@ -186,9 +186,9 @@ def test_a_ray_cluster_loses_a_node_and_its_driver_and_nothing_else(
     driver.start()
     with two_nodes() as (cluster, node):
         pipe.send(cluster.address)
-        wait_for(lambda: len(runs_under_way(store.folder)) == 2)
+        wait_for(lambda: len(runs_under_way(store.folder)) == 2, seconds=250)
         cluster.remove_node(node, allow_graceful=False)
-        wait_for(lambda: store.records(key))
+        wait_for(lambda: store.records(key), seconds=250)
         driver.kill()
         driver.join()
         before = store.records(key)
