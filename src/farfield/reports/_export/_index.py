@@ -36,6 +36,15 @@ BAR: Final[dict[str, tuple[Verdict, ...]]] = {
 }
 """Blocks of a bar, and the verdicts that they are for."""
 
+DIFFERENT: Final = frozenset({Verdict.DIRECTION_ONLY, Verdict.NOT_REPRODUCED})
+"""Verdicts on numbers that are called different."""
+
+JUDGED: Final = DIFFERENT | {Verdict.REPRODUCED, Verdict.COMPATIBLE, Verdict.INCONCLUSIVE}
+"""Verdicts by an interval of the difference."""
+
+RULE: Final = "../../benchmarks/results/verdicts/rule.md"
+"""The page of `python -m benchmarks.verdicts` as `docs/results` sees it."""
+
 WIDTH: Final = 20
 """Blocks of a whole bar."""
 
@@ -64,7 +73,8 @@ def index_page(
         folder: How the page names the folder of exports.
     """
     lines = [_paper(paper, items, recorded) for paper, items in covered.items()]
-    lines += ["", f"{_legend()}.", "", "## Not reproduced", "", *_failures(recorded, reasons)]
+    lines += ["", f"{_legend()}.", "", *_by_chance(recorded)]
+    lines += ["", "## Not reproduced", "", *_failures(recorded, reasons)]
     lines += ["", "## Goals of our own", "", *_goals(recorded), "", *_pictures(recorded, folder)]
     return HEAD + "\n".join(lines).rstrip() + "\n"
 
@@ -112,6 +122,27 @@ def _legend() -> str:
         for block, verdicts in BAR.items()
     ]
     return "; ".join(words)
+
+
+def _by_chance(recorded: Recorded) -> list[str]:
+    """A sentence on the numbers that are called different, and how many would be by chance."""
+    rows = [
+        row
+        for reports in recorded.reports.values()
+        for report in reports.values()
+        for row in report.rows
+        if row.judgement.difference is not None and row.judgement.verdict in JUDGED
+    ]
+    trained = [row for row in rows if row.judgement.ours and row.judgement.ours.standard_error]
+    different = sum(row.judgement.verdict in DIFFERENT for row in trained)
+    chance = sum(1 - row.claim.rule.confidence for row in trained)
+    sentence = (
+        f"Of {len(trained)} judged cells, those of other images included, {different} are called "
+        f"different; of networks that differ in nothing about {chance:.0f} would be "
+        f"([how often the rule errs]({RULE})). {len(rows) - len(trained)} more cells have no "
+        "spread, as nothing is trained there or all networks score alike."
+    )
+    return [sentence]
 
 
 def _failures(recorded: Recorded, reasons: Sequence[Reason]) -> list[str]:
