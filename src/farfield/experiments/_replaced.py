@@ -64,8 +64,18 @@ class _Written:
             if isinstance(module, str) and module.startswith(_OURS):
                 yield module
 
+    def _is_kept(self) -> bool:
+        """True if all is as at the last look: the quick answer."""
+        try:
+            is_named = vars(self.owner) == self.kept
+            return is_named and [*map(_inside, self.inside)] == [*self.inside.values()]
+        except Exception:  # noqa: BLE001 — whatever a value raises that somebody has put there
+            return False
+
     def replaced(self) -> str | None:
         """Words for the first part that is not as it was, else `None`."""
+        if self._is_kept():
+            return self._of_the_user
         now = vars(self.owner)
         for name in [*now, *(self.names.keys() - now.keys())]:
             value = now.get(name, _MISSING)
@@ -150,6 +160,18 @@ def _packages(module: str) -> Iterator[str]:
         yield module
 
 
+@cache
+def _reached_from(module: str) -> frozenset[str]:
+    """A module and all modules of Farfield that its code names, and theirs."""
+    found, left = set[str](), [module]
+    while left:
+        name = left.pop()
+        if name not in found and name in sys.modules:
+            found.add(name)
+            left += _written(name)[0].uses()
+    return frozenset(found)
+
+
 @final
 class _Reached:
     """Modules with their packages, and all modules of Farfield that their code names.
@@ -159,12 +181,7 @@ class _Reached:
     """
 
     def __init__(self, modules: frozenset[str]) -> None:
-        found, left = set[str](), [*modules]
-        while left:
-            name = left.pop()
-            if name not in found and name in sys.modules:
-                found.add(name)
-                left += _written(name)[0].uses()
+        found = frozenset[str]().union(*map(_reached_from, modules))
         packages = {package for name in found for package in _packages(name)}
         names = sorted(found | packages)
         self._parts = [one for name in names for one in _written(name)]
