@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, final
 
 import torch
-from scipy.special import stdtrit
 from torch import Tensor
 
 from farfield.core import Limits, NonNegativeInt, check_arguments, stream
 from farfield.execution._job import ExecutionError, Job, News, distinct_jobs
 from farfield.execution._run import run
+from farfield.metrics import Summary, shared_spread_interval
 from farfield.records import Record, Store, StoreError, to_tensors
 from farfield.tasks import is_at_hand, metric_of
 from farfield.training import Matmul, changed_inputs
@@ -283,10 +283,11 @@ def _margin(values: Sequence[float], count: int) -> float:
         count: Problems of a score that is a share of right answers, whose spread is at least that
             of counting so many; 0 for another.
     """
-    seeds = len(values)
     variance = statistics.variance(values)
     if count:
-        share = (sum(values) * count + 1) / (seeds * count + 2)
+        share = (sum(values) * count + 1) / (len(values) * count + 2)
         variance = max(variance, share * (1 - share) / count)
-    quantile = float(stdtrit(seeds - 1, 0.5 + CONFIDENCE / 2))
-    return quantile * math.sqrt(variance * (1 + 1 / seeds))
+    error = math.sqrt(variance / len(values))
+    seeds = Summary(mean=0.0, standard_error=error, count=len(values))
+    one_more = Summary(mean=0.0, standard_error=0.0, count=1)
+    return shared_spread_interval(seeds, one_more, CONFIDENCE).interval.high
