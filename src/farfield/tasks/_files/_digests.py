@@ -35,7 +35,11 @@ def file_digests(task: Any) -> dict[str, str]:
     Raises:
         ValueError: If a folder is missing, or a file cannot be read.
     """
-    files = task.input_files() if isinstance(task, ReadsFiles) else {}
+    return _named(task.input_files()) if isinstance(task, ReadsFiles) else {}
+
+
+def _named(files: Mapping[str, Path]) -> dict[str, str]:
+    """Digests of files by their names, or of their folders if they are many."""
     if len(files) <= MOST_NAMED:
         return {name: _digest(path) for name, path in sorted(files.items()) if path.exists()}
     folders: dict[str, Any] = {}
@@ -61,7 +65,7 @@ def changed_files(task: Any, recorded: Mapping[str, str]) -> list[str]:
         files = task.input_files()
     except ValueError:  # the folder is on another machine
         return []
-    found = file_digests(task)
+    found = _named(files)
     if found.keys().isdisjoint(recorded) and not any(path.exists() for path in files.values()):
         return []
     words = []
