@@ -139,7 +139,7 @@ def is_settled(stamp: tuple[int, ...]) -> bool:
     return time.time_ns() - max(stamp[:2]) > TICK
 
 
-def source_digest(places: Iterable[Path]) -> str:
+def python_digest(places: Iterable[Path]) -> str:
     """First digits of the SHA-256 of files of Python and their names.
 
     Args:

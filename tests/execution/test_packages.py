@@ -58,7 +58,7 @@ def mine() -> Experiment:
 def test_packages_have_a_version_and_those_of_the_user_a_digest(
     installed: Path, tmp_path: Path
 ) -> None:
-    source = _files.source_digest([installed / "mine_of_test"])
+    source = _files.python_digest([installed / "mine_of_test"])
     experiment = mine()
     expected = (
         f"einops {metadata.version('einops')}, mine_of_test 1.2 (source {source}), "
@@ -82,9 +82,9 @@ def test_a_digest_of_source_is_of_names_and_contents(tmp_path: Path) -> None:
         (folder / "a.py").write_text("a = 1\n")
         (folder / "part" / "b.py").write_text("b = 1\n")
     (second / "data.txt").write_text("not code")
-    digest = _files.source_digest([first])
-    assert _files.source_digest([second]) == digest
+    digest = _files.python_digest([first])
+    assert _files.python_digest([second]) == digest
     (second / "part" / "b.py").write_text("b = 2\n")
-    assert _files.source_digest([second]) != digest
+    assert _files.python_digest([second]) != digest
     (first / "a.py").rename(first / "c.py")
-    assert _files.source_digest([first]) != digest
+    assert _files.python_digest([first]) != digest

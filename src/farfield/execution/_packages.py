@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from farfield._files import source_digest
+from farfield._files import python_digest
 from farfield.execution._imports import foreign
 from farfield.experiments import Experiment, is_of_the_user
 from farfield.tasks import Environment
@@ -71,7 +71,7 @@ def _described(top: str) -> str:
         url = json.loads(found.read_text("direct_url.json") or "{}").get("url", "")
     except (ValueError, AttributeError):
         url = ""
-    source = f" (source {source_digest(_places(top))})" if str(url).startswith("file:") else ""
+    source = f" (source {python_digest(_places(top))})" if str(url).startswith("file:") else ""
     return f"{found.name} {found.version}{source}"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from farfield import __version__
-from farfield._files import source_digest
+from farfield._files import python_digest
 from farfield._system import proc_lines
 from farfield.core import num_cores
 
@@ -43,7 +43,7 @@ def _commit() -> str:
 @functools.cache
 def _code() -> str:
     """Digest of Farfield's own code, wherever it was installed from."""
-    return source_digest([Path(__file__).resolve().parents[1]])
+    return python_digest([Path(__file__).resolve().parents[1]])
 
 
 @functools.cache
