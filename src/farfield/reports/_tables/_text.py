@@ -183,13 +183,15 @@ def tally(report: Report) -> str:
 
 
 COMMON_NOTES: Final = (
-    "Difference: ours − published, with Welch's interval, published rounding included.",
+    "Difference: ours − published, with Welch's interval, published rounding included; networks of "
+    "a number without spread are taken to scatter as ours do.",
     "†: the interval of the difference leaves out 0.",
     "Floor: answers that ignore the problem. Ceiling: the rule itself.",
     "Steps: share of the paper's training steps, or of those planned here where it names none.",
     "Seconds: all networks together.",
-    "Direction only: not shown to be reproduced, but clear differences from other rows all hold.",
     "Compatible, wide: nothing speaks against it, but too little is known to speak for it.",
+    "Inconclusive: neither shown to differ nor to be the same.",
+    "Direction only: different, but clear differences from other rows all hold.",
     "Underpowered: fewer networks or steps than published or planned, whatever the numbers.",
     "Diverged: a network ends without finite loss; the mean is of the others, and nothing judged.",
 )
