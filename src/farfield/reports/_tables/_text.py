@@ -183,8 +183,8 @@ def tally(report: Report) -> str:
 
 
 COMMON_NOTES: Final = (
-    "Difference: ours − published, with Welch's interval, published rounding included; networks of "
-    "a number without spread are taken to scatter as ours do.",
+    "Difference: ours − published, with Welch's interval, published rounding included.",
+    "Networks of a number that is published without spread are taken to scatter as ours do.",
     "†: the interval of the difference leaves out 0.",
     "Floor: answers that ignore the problem. Ceiling: the rule itself.",
     "Steps: share of the paper's training steps, or of those planned here where it names none.",
