@@ -5,41 +5,73 @@ A number that was measured is a link whose title names a cell, on a page of `doc
     [100.0 ± 0.0 (10)](results/webb2021.md#table-9 "esbn+tcn/withheld-98")
 
 The link leads to the table, and its text is what this script writes: the mean over the networks
-with all steps, its standard error, and how many they are. The test command fails when it would
-write something else.
+with all steps, its standard error, and how many they are. `in training` behind the cell asks for
+the score of the same networks on their training problems. Where the link leads to a figure, such as
+`results/lamb2022.md#figure-3-quick`, its title names a quantity that was measured on trained
+networks. The test command fails when it would write something else.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import re
 from functools import cache
 from pathlib import Path
 
 from farfield.reports import Levels, exported_at, tabular_of, tabulate
 from farfield.reproductions import TABLES, Budget
+from farfield.tasks import TRAINING
 
 DOCS = Path(__file__).parent
-FIND = exported_at(DOCS.parent / "results", Budget.PAPER)
+RESULTS = DOCS.parent / "results"
+FIND = exported_at(RESULTS, Budget.PAPER)
+IN_TRAINING = " in training"
 LEVELS = Levels(measure=False)  # no number of a page is a floor or a ceiling
 NUMBER = re.compile(r'\[[^]]*\](?=\(results/(\w+)\.md#([\w-]+) "([^"]+)"\))')
 
 
 @cache
-def number(table: str, cell: str) -> str:
-    """What was measured for a cell, e.g. `99.6 ± 0.3 (5)`.
+def number(home: str, title: str) -> str:
+    """What was measured for a cell, e.g. `99.6 ± 0.3 (5)`, or on the networks of a figure.
 
     Args:
-        table: Name of the table.
-        cell: Name of the cell.
+        home: Name of the table, or of the export of a figure.
+        title: Name of the cell, or of the quantity.
 
     Raises:
-        ValueError: If there is no such cell, or it has no record with all steps.
+        ValueError: If there is no such cell or quantity, or it has no record with all steps.
     """
-    shown = tabular_of(tabulate(TABLES[table].select(cell), FIND, Budget.PAPER, LEVELS))
+    if (RESULTS / f"{home}.json").is_file():
+        return finding(home, title)
+    cell = title.removesuffix(IN_TRAINING)
+    table = TABLES[home].select(cell)
+    (claim,) = table.claims
+    if cell != title:
+        trained = dataclasses.replace(claim, regime=TRAINING)
+        table = dataclasses.replace(table, claims=(trained,), others=())
+    shown = tabular_of(tabulate(table, lambda _: FIND(claim), Budget.PAPER, LEVELS))
     text = dict(zip(shown.headings, shown.cells[0], strict=True))["ours ± SE (n)"]
     if not re.match(r"\d", text):
-        raise ValueError(f"cell of {table} must have a record with all steps, got {cell}: {text}")
+        raise ValueError(f"cell of {home} must have a record with all steps, got {cell}: {text}")
     return text
+
+
+def finding(home: str, what: str) -> str:
+    """What a figure measured.
+
+    Args:
+        home: Name of its export.
+        what: The quantity.
+
+    Raises:
+        ValueError: If the figure did not measure it.
+    """
+    exhibits = json.loads((RESULTS / f"{home}.json").read_text("utf-8"))["exhibits"]
+    ours = {one["what"]: one["ours"] for exhibit in exhibits for one in exhibit["findings"]}
+    if what not in ours:
+        raise ValueError(f"finding must be one of {home}, got {what}")
+    return str(ours[what])
 
 
 def fill(page: str) -> str:

@@ -45,3 +45,17 @@ def test_a_number_that_is_wrong_or_of_no_cell_is_noticed(measured: dict) -> None
     assert measured["fill"](link.format("12.3 ± 4.5 (5)", "region-6")) == right
     with pytest.raises(ValueError, match="region-7"):
         measured["fill"](link.format("", "region-7"))
+
+
+def test_numbers_of_training_and_of_figures_are_filled_in(measured: dict) -> None:
+    cell = "mechanisms-and-rules", "distribution-of-three/whitening-activation-l1/withheld-95"
+    tested, trained = (
+        measured["number"](f"lamb2022/{cell[0]}", cell[1] + end) for end in ("", " in training")
+    )
+    # Four choices: in training these networks guess.
+    assert float(tested.split()[0]) > 40
+    assert float(trained.split()[0]) < 27
+    what = "4 → 4 balls: position error of LSTM (256) after 1 / 5 / 15 / 36 frames"
+    assert measured["number"]("lamb2022/figure-3-quick", what).endswith(" pixels")
+    with pytest.raises(ValueError, match="got 5 balls"):
+        measured["number"]("lamb2022/figure-3-quick", "5 balls")
