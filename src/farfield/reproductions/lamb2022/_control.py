@@ -11,10 +11,11 @@ Chapter 10 has an implicit quantile network in the form of Rainbow with a residu
 "exactly the same setup as in (Lieber, 2019)". The code published by Lieber has an agent with an
 LSTM; the other settings are taken from there: 32 copies of a game, returns of three steps, eight
 quantiles, rewards clipped to 1, a learning rate of 2.5e-4, and a copy of the network every 20,000
-steps of the environment. The encoder is a ResNet18, as Table 3 has it; its width and which
-four places it reads at the text does not say, nor the number of steps. The claims take a PreActResNet18 of width 16, whose
-stem has a stride of 2, with modules after its four groups, and ten million steps as above, each of
-which is learned from four times. The memory holds 100,000 steps, a tenth of Lieber's.
+steps of the environment. The encoder is a ResNet18, as Table 3 has it; its width, and which four
+places it reads at, the text does not say, nor the number of steps. The claims take a PreActResNet18
+of width 16, whose stem has a stride of 2, with modules after its four groups, and ten million steps
+as above, each of which is learned from four times. The memory holds 100,000 steps, a tenth of
+Lieber's.
 
 By the time of an update, a network takes on one core: with RIMs 0.9 hours in rooms of our own, 1.3
 in BabyAI and 21 on Atari; with an LSTM 0.3, 0.6 and 12; in the rooms 0.4 with a GRU or a Holding
