@@ -1,11 +1,16 @@
-"""Sanitizing of untrusted text for display."""
+"""Text for display: untrusted words made safe, and numbers rounded."""
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
 _LONGEST: Final = 400
 """Characters of an excerpt."""
+_KNOWN: Final = 12
+"""Significant digits of a number before it is rounded: sums of binary numbers err beyond them."""
+_LARGEST: Final = 1e12
+"""From there on a number has no digits after the point that are known."""
 
 
 def printable(text: object) -> str:
@@ -55,3 +60,19 @@ def excerpt(text: object) -> str:
     if len(found) > _LONGEST:
         found = f"{found[: _LONGEST * 3 // 4]} … {found[-_LONGEST // 4 :]}"
     return printable(found)
+
+
+def fixed(value: float, digits: int) -> str:
+    """A number with some digits after the point; halves are rounded away from zero.
+
+    It is the one rule for all means that are shown. A half is one of the decimal number, to 12
+    significant digits: 20.35 is 20.4, also where a sum of binary numbers is 20.349999999999998.
+
+    Args:
+        value: The number.
+        digits: Digits after the point.
+    """
+    if not abs(value) < _LARGEST:
+        return f"{value:.{digits}f}"
+    known = Decimal(f"{value:.{_KNOWN}g}")
+    return f"{known.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):f}"

@@ -1,4 +1,4 @@
-"""Foreign text before it is shown."""
+"""Foreign text and numbers before they are shown."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from farfield._text import fixed
 from farfield.core import excerpt, printable
 
 
@@ -40,3 +41,21 @@ def test_an_excerpt_keeps_both_ends() -> None:
     assert shown.startswith("aaa")
     assert shown.endswith("az")
     assert excerpt("a" * 400) == "a" * 400
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "shown"),
+    [
+        (12.25, 1, "12.3"),  # a half that binary numbers hold: to even it would be 12.2
+        (100 * 0.2035, 1, "20.4"),  # 20.349999999999998: to the nearest it would be 20.3
+        (-20.35, 1, "-20.4"),
+        (0.125, 2, "0.13"),
+        (2.5, 0, "3"),
+        (20.3499, 1, "20.3"),
+        (3.0, 2, "3.00"),
+        (1e300, 1, f"{1e300:.1f}"),
+        (float("nan"), 1, "nan"),
+    ],
+)
+def test_halves_are_rounded_away_from_zero(value: float, digits: int, shown: str) -> None:
+    assert fixed(value, digits) == shown

@@ -194,7 +194,7 @@ def test_a_report_of_claims_is_such_a_table() -> None:
     report = tabulate(TABLES["webb2021/demo"], lambda claim: made_up.records(claim, [90.0, 92.5]))
     table = tabular_of(report)
     assert len(table.cells) == len(table.values) == len(report.rows)
-    assert "91.2 ± 1.2 (2)" in table.cells[0]
+    assert "91.3 ± 1.3 (2)" in table.cells[0]
 
 
 def _profile(*means: float) -> ExtrapolationProfile:

@@ -10,13 +10,14 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from farfield.metrics import Difference, Interval
+from farfield.metrics import Difference, Interval, measure_of
 from farfield.reports import (
     FIGURES,
     Finding,
     Plate,
     html,
     markdown,
+    tabular_of,
     tabulate,
     terminal,
     write_report,
@@ -336,3 +337,17 @@ def test_a_goal_that_is_missed_does_not_read_as_reached(percents, written):
     table = Table(key="webb2021/table-11", title="", claims=(claim,))
     (row,) = tabulate(table, lambda own: made_up.records(own, percents)).rows
     assert text.ours(row) == written
+
+
+def test_every_view_of_a_mean_rounds_it_alike():
+    claim = DEMO.claims[0]
+    found = tabulate(
+        Table(key=DEMO.key, title="", claims=(claim,)),
+        lambda claim: made_up.records(claim, [12.25], steps=claim.at(Budget.QUICK).recipe.steps),
+        Budget.QUICK,
+    )
+    table = tabular_of(found)
+    views = [shown(found, 200), markdown(found), html(found), str(table), table.latex()]
+    assert all("12.3 (1)" in view and "12.2" not in view for view in views)
+    assert measure_of("accuracy").written(0.1225) == "12.3"
+    assert text.signed(-12.25, 1) == "−12.3"

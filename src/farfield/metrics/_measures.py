@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Final, final
 
+from farfield._text import fixed
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +37,7 @@ class Measure:
             value: The number, as recorded.
             digits: Digits after the point in percent; what is not in percent has three more.
         """
-        return f"{100 * value:.{digits}f}" if self.percent else f"{value:.{digits + 3}f}"
+        return fixed(100 * value, digits) if self.percent else fixed(value, digits + 3)
 
     @property
     def unit(self) -> str:

@@ -10,6 +10,7 @@ from typing import ClassVar, final
 import numpy as np
 from jaxtyping import Float64
 
+from farfield._text import fixed
 from farfield.core import stream
 from farfield.experiments import Experiment
 from farfield.metrics import Summary, mean_and_standard_error, measure_of
@@ -132,7 +133,7 @@ class Ratio:
 
     def text(self, value: float) -> str:
         """The ratio as it is written, e.g. `0.58 ×`."""
-        return f"{value:.2f} ×"
+        return f"{fixed(value, 2)} ×"
 
 
 @final
@@ -162,7 +163,7 @@ class Gap:
 
     def text(self, value: float) -> str:
         """The difference as it is written, e.g. `+0.1`."""
-        return f"{value:+.{self.digits}f}".replace("-", "−")
+        return f"{'+' * (value >= 0)}{fixed(value, self.digits)}".replace("-", "−")
 
 
 @final
@@ -190,7 +191,7 @@ class Single:
 
     def text(self, value: float) -> str:
         """The quantity as it is written."""
-        return f"{value:.{self.digits}f}"
+        return fixed(value, self.digits)
 
 
 @final
@@ -247,7 +248,7 @@ class Parameters:
 
     def text(self, value: float) -> str:
         """The number as it is written, e.g. `0.63 M`."""
-        return f"{value / 1e6:.2f} M"
+        return f"{fixed(value / 1e6, 2)} M"
 
 
 Comparison = Ratio | Gap | Single | Wins | Parameters

@@ -10,6 +10,7 @@ from typing import Final, final
 
 from torch import Tensor, nn
 
+from farfield._text import fixed
 from farfield.core import UnknownNameError, check_arguments, stream
 from farfield.execution import News, jobs_of, run
 from farfield.experiments import Experiment, Spec
@@ -288,4 +289,4 @@ def _of_rivals(lines: Iterable[Recorded]) -> list[tuple[str, str, list[Point]]]:
 def _signed(value: float, point: Point) -> str:
     """A difference with its sign, in the unit that the score is shown in."""
     scale, digits = (100, 1) if point.measure.percent else (1, 4)
-    return f"{round(scale * value, digits) + 0.0:+.{digits}f}".replace("-", "−")
+    return f"{float(fixed(scale * value, digits)) + 0.0:+.{digits}f}".replace("-", "−")

@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from farfield._text import fixed
 from farfield.core import PositiveInt, Problems, check_fields
 from farfield.functional import as_fractions
 from farfield.metrics import mean_and_standard_error
@@ -102,6 +103,6 @@ def _findings(figure: Figure, rows: Sequence[Row]) -> Iterator[Finding]:
         yield Finding(
             what=f"{claim.row}, {claim.column}: {score_label(row)}",
             paper=figure.words(f"{claim.row}/{claim.column}"),
-            ours=f"{mean_and_standard_error(row.values).mean:.2f} "
+            ours=f"{fixed(mean_and_standard_error(row.values).mean, 2)} "
             f"({text.networks(networks, networks)})",
         )

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from matplotlib.figure import Figure as Picture
 from torch import Tensor
 
+from farfield._text import fixed
 from farfield.core import Problems, Size, check_fields
 from farfield.metrics import mean_and_standard_error
 from farfield.records import Store
@@ -139,7 +140,7 @@ class Restorations:
         return Finding(
             what=f"{image}: PSNR of {row.claim.row}",
             paper=figure.words(f"{image}/{row.claim.row}"),
-            ours=f"{mean:.2f} dB ({text.networks(len(values), len(values))})",
+            ours=f"{fixed(mean, 2)} dB ({text.networks(len(values), len(values))})",
         )
 
 
@@ -163,7 +164,9 @@ def draw_pieces(
             axes.imshow(restored.piece.numpy(), cmap="gray", vmin=0, vmax=1)
             axes.set_xticks([])
             axes.set_yticks([])
-            axes.set_xlabel(image if restored.score is None else f"PSNR {restored.score:.2f} dB")
+            axes.set_xlabel(
+                image if restored.score is None else f"PSNR {fixed(restored.score, 2)} dB"
+            )
             if line == 0:
                 axes.set_title(method)
             for spine in axes.spines.values():

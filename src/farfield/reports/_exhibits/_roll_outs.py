@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from farfield._text import fixed
 from farfield.analysis import copy_last_frame, rolled_out
 from farfield.metrics import mean_and_standard_error
 from farfield.records import Store
@@ -203,7 +204,7 @@ def _findings(figure: Figure, name: str, seen: Sequence[_Seen]) -> list[Finding]
     lines |= {f"frame {first.task.given} standing still": first.still[error]}
     after = [steps for steps in (*AFTER, len(first.film)) if steps <= len(first.film)]
     for who, line in lines.items():
-        numbers = " / ".join(f"{line[steps - 1]:.1f}" for steps in dict.fromkeys(after))
+        numbers = " / ".join(fixed(line[steps - 1], 1) for steps in dict.fromkeys(after))
         steps = " / ".join(map(str, dict.fromkeys(after)))
         found.append(
             Finding(

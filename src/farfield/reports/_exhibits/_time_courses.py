@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from farfield._text import fixed
 from farfield.analysis import TimeCourse, time_course
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
@@ -86,7 +87,7 @@ class _Measure:
 
     def written(self, value: float) -> str:
         """A value, e.g. `98.2 %`."""
-        return f"{self.scale * value:.{1 if self.unit else 3}f}{self.unit}"
+        return f"{fixed(self.scale * value, 1 if self.unit else 3)}{self.unit}"
 
     def updates(self, course: TimeCourse) -> str:
         """Text of the number of updates of a course."""

@@ -12,6 +12,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure as Picture
 from torch import Tensor
 
+from farfield._text import fixed
 from farfield.analysis import Routing, clustering, tsne
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
@@ -73,7 +74,7 @@ class TypesByIteration:
             Finding(
                 what=f"{row.claim.row}: clustering of types, first → last iteration",
                 paper=figure.words("rise"),
-                ours=f"{100 * course[0]:.1f} → {100 * course[-1]:.1f} %",
+                ours=f"{fixed(100 * course[0], 1)} → {fixed(100 * course[-1], 1)} %",
                 network=OneNetwork(
                     cell=row.claim.cell, seed=record.seed, change=course[-1] - course[0]
                 ),

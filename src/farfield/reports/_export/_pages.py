@@ -39,8 +39,9 @@ FROM_PAGES: Final = "../../results"
 
 READING: Final = f"""\
 In a cell the published number, or a goal of ours (≥, ≤), stands above ours: mean ± standard error
-of the networks after all of the steps, with their number in brackets. A share of the steps stands
-for a run of no more; its numbers are in [the table of all runs]({{table}}).
+of the networks after all of the steps, with their number in brackets; halves are rounded away from
+zero. A share of the steps stands for a run of no more; its numbers are in
+[the table of all runs]({{table}}).
 
 {LEGEND}
 """

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
+from farfield._text import fixed
 from farfield.experiments import Perturbation, restore
 from farfield.metrics import Measure, mean_and_standard_error, measure_of, t_interval
 from farfield.records import DIVERGED, Record
@@ -109,8 +110,8 @@ class Point:
         if not self.losses:
             return ()
         finite = [loss for loss in self.losses if math.isfinite(loss)]
-        mean = f"{statistics.fmean(finite):.4f}" if finite else DIVERGED
-        return mean, f"{self.no_memory:.4f}"
+        mean = fixed(statistics.fmean(finite), 4) if finite else DIVERGED
+        return mean, fixed(self.no_memory, 4)
 
 
 @final

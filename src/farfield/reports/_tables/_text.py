@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from farfield._text import one_line
+from farfield._text import fixed, one_line
 from farfield.metrics import mean_and_standard_error, measure_of
 from farfield.reports._tables._report import Report, Row
 from farfield.reproductions import Claim, Published, Unpublished, Verdict, VerdictRule
@@ -58,21 +58,21 @@ def ours(row: Row) -> str:
     error = (
         ""
         if math.isnan(summary.standard_error)
-        else f" ± {summary.standard_error:.{error_digits}f}"
+        else f" ± {fixed(summary.standard_error, error_digits)}"
     )
     return f"{plain(summary.mean, mean_digits)}{error} ({count})"
 
 
 def _reads_as(goal: float, mean: float, digits: int) -> bool:
     """True if rounding moves a mean to the other side of a goal."""
-    written = round(mean, digits)
+    written = float(fixed(mean, digits))
     return mean < goal <= written or written <= goal < mean
 
 
 def over_networks(values: Sequence[float], *, digits: int, unit: str) -> str:
     """Mean and standard error of a quantity over the networks, e.g. `80.1 ± 2.3 %`."""
     summary = mean_and_standard_error(values)
-    spread = f" ± {summary.standard_error:.{digits}f}" if summary.count > 1 else ""
+    spread = f" ± {fixed(summary.standard_error, digits)}" if summary.count > 1 else ""
     return f"{plain(summary.mean, digits)}{spread}{unit}"
 
 
@@ -102,10 +102,10 @@ def signed(value: float, digits: int) -> str:
     """A number with its sign, and a minus as wide as a plus; zero has none."""
     if math.isinf(value):
         return "+∞" if value > 0 else "−∞"
-    text = f"{value:+.{digits}f}"
+    text = fixed(abs(value), digits)
     if float(text) == 0:
-        return text[1:]
-    return text.replace("-", "−")
+        return text
+    return f"{'−' if value < 0 else '+'}{text}"
 
 
 def floor(row: Row) -> str:
