@@ -18,6 +18,8 @@ import numpy as np
 import pytest
 from _pytest.runner import runtestprotocol
 
+import shapes
+
 # Nothing that is imported or collected is garbage, and looking for it takes a third of the time.
 gc.disable()
 
@@ -28,10 +30,8 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-# Every call in a module with shapes is checked at run time, here only; that takes as long as the
-# call itself where it is short, and types elsewhere are mypy's to check. `int` stands for `float`
-# as type checkers have it. The hook must come before the package's first import; workers of
-# pytest-xdist load this file too.
+# Every call with shapes is checked at run time, here only; types elsewhere are mypy's to check. The
+# hook must come before the package's first import; workers of pytest-xdist load this file too.
 CHECKOUT = Path(__file__).resolve().parent.parent
 SOURCES = CHECKOUT / "src"
 SHAPED = [
@@ -39,10 +39,9 @@ SHAPED = [
     for path in SOURCES.rglob("*.py")
     if "from jaxtyping import" in path.read_text(encoding="utf-8")
 ]
-CONFIGURATION = "beartype.BeartypeConf(is_pep484_tower=True)"
 if any(name.partition(".")[0] == "farfield" for name in sys.modules):
     raise RuntimeError("farfield was imported before the shape hook; import it from tests only")
-jaxtyping.install_import_hook(SHAPED, f"beartype.beartype(conf={CONFIGURATION})")
+shapes.install(SHAPED)
 
 hypothesis.settings.register_profile("farfield", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("farfield")

@@ -316,13 +316,16 @@ def test_the_command_line_answers_without_torch(module: str) -> None:
 
 
 def shapes_out_of_quotes(tree: ast.AST) -> Iterator[str]:
-    """Shapes of annotations that a tool has taken for expressions: "item *feature" is one."""
+    """Shapes of annotations that a tool has taken for expressions: "item *feature" is one.
+
+    A bare ellipsis is no shape either, and would leave the whole function without a check.
+    """
     for node in ast.walk(tree):
         match node:
             case ast.Subscript(
-                value=ast.Name(id="Float" | "Int" | "Bool" | "UInt8"),
+                value=ast.Name(id="Float" | "Int" | "Int64" | "Bool" | "UInt8" | "UInt64"),
                 slice=ast.Tuple(elts=[_, shape]),
-            ) if not isinstance(shape, ast.Constant):
+            ) if not isinstance(getattr(shape, "value", None), str):
                 yield ast.unparse(node)
 
 
@@ -332,8 +335,8 @@ def test_shapes_are_in_quotes(path: Path) -> None:
 
 
 def test_shapes_out_of_quotes_are_found() -> None:
-    tree = ast.parse("a: Float[Tensor, item * feature]\nb: Float[Tensor, '*batch']")
-    assert list(shapes_out_of_quotes(tree)) == ["Float[Tensor, item * feature]"]
+    tree = ast.parse("a: Float[Tensor, item * feature]\nb: Float[Tensor, '*batch']\nc: Int[x, ...]")
+    assert list(shapes_out_of_quotes(tree)) == ["Float[Tensor, item * feature]", "Int[x, ...]"]
 
 
 def test_what_may_wait_is_not_loaded(tmp_path: Path) -> None:
@@ -356,8 +359,9 @@ def test_the_shape_hook_is_on_in_tests() -> None:
 
     from farfield.metrics import accuracy
 
-    with pytest.raises(jaxtyping.TypeCheckError):
-        accuracy(torch.ones(3, 2), torch.ones(3))
+    for target in (torch.ones(3), torch.ones(4, dtype=torch.int64)):  # the type, and the batch
+        with pytest.raises(jaxtyping.TypeCheckError):
+            accuracy(torch.ones(3, 2), target)
 
 
 def test_every_case_that_fails_is_named() -> None:

@@ -91,7 +91,7 @@ def _moved(masks: Masks, step: Masks) -> Masks:
     return np.right_shift(up, np.maximum(-step, 0))
 
 
-def _crossing(first: Masks, second: Masks) -> Bool[np.ndarray, ...]:
+def _crossing(first: Masks, second: Masks) -> Bool[np.ndarray, "*_"]:
     """True if two sets share a level and each has one of its own."""
     common = first & second
     return (common > 0) & (common != first) & (common != second)

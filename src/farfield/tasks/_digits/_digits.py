@@ -275,7 +275,7 @@ class Digits(ClassTask):
 
 def _problems(
     rows: Int64[np.ndarray, "batch 2"],
-    read: Mapping[int, tuple[Images, Int64[np.ndarray, ...]]],
+    read: Mapping[int, tuple[Images, Int64[np.ndarray, "*_"]]],
 ) -> Problems:
     """A problem for each row; its image is made when it is asked for."""
     digits = np.empty(len(rows), np.int64)

@@ -160,7 +160,7 @@ class KMNISTAdaptation(ClassTask):
         problems = self.draw(stream(0))[regime]
         return problems[torch.from_numpy(integers(generator, len(problems), n))]
 
-    def _read(self) -> tuple[tuple[UInt8[np.ndarray, "... 28 28"], Int64[np.ndarray, ...]], ...]:
+    def _read(self) -> tuple[tuple[UInt8[np.ndarray, "... 28 28"], Int64[np.ndarray, "*_"]], ...]:
         """Images and labels of the pool, then of the test file."""
         # Where both are missing, the error names the whole file, which can be fetched.
         if not self.whole_file and not KMNIST.is_at_hand() and KMNIST_EXCERPT.is_at_hand():
@@ -170,7 +170,7 @@ class KMNISTAdaptation(ClassTask):
             pool = images[: self._pool], labels[: self._pool]
         return pool, idx_images(KMNIST, "t10k")
 
-    def _rows(self, run: Stream, labels: Labels) -> Mapping[str, Int64[np.ndarray, ...]]:
+    def _rows(self, run: Stream, labels: Labels) -> Mapping[str, Int64[np.ndarray, "*_"]]:
         """Numbers of the images of each regime in their files."""
         place = run.child(self.name, f"v{self.version}", self._pool)
         # First one image of each character, then a second one of each, and so on.

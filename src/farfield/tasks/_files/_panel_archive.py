@@ -96,7 +96,7 @@ class PanelFile:
     candidates: int
     described: tuple[tuple[str, tuple[int, ...]], ...]
 
-    def read_answer(self, path: Path) -> tuple[int, dict[str, Int64[np.ndarray, ...]]]:
+    def read_answer(self, path: Path) -> tuple[int, dict[str, Int64[np.ndarray, "*_"]]]:
         """Index of the right candidate, and the describing fields in the file.
 
         That there are pictures of the right size is checked as well; they are not read.

@@ -66,7 +66,7 @@ def with_room(triples: Triples) -> Bool[np.ndarray, "batch 4"]:
     return room | (attribute == LINE_TYPE) & lines
 
 
-def words(generator: np.random.Generator, *shape: int) -> UInt64[np.ndarray, ...]:
+def words(generator: np.random.Generator, *shape: int) -> UInt64[np.ndarray, "*_"]:
     """Random words."""
     return np.asarray(generator.bit_generator.random_raw(math.prod(shape))).reshape(shape)
 

@@ -128,7 +128,7 @@ def ended(context: Masks, candidates: Masks) -> Bool[np.ndarray, "batch candidat
     return found
 
 
-def _same_three(line: Masks, other: Masks) -> Bool[np.ndarray, ...]:
+def _same_three(line: Masks, other: Masks) -> Bool[np.ndarray, "*_"]:
     """True if two lines, `(*, 3, attribute)`, show the same three different sets, none empty."""
     one, two = np.sort(line, axis=-2), np.sort(other, axis=-2)
     different = (one[..., 0, :] > 0) & (np.diff(one, axis=-2) > 0).all(axis=-2)
