@@ -28,6 +28,7 @@ from farfield.models import (
     TRN,
     BottleneckMLP,
     CoRelNet,
+    DeepSets,
     MLPReader,
     PreActResNet,
     PreActResNetNFM,
@@ -114,6 +115,7 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
         RN,
         TRN,
         CoRelNet,
+        DeepSets,
         PrediNet,
         Transformer,
     }

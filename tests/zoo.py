@@ -150,6 +150,7 @@ from farfield.models import (
     BottleneckMLP,
     ConvMaps,
     CoRelNet,
+    DeepSets,
     DenseMaps,
     FeatureNetwork,
     ItemModel,
@@ -1035,6 +1036,18 @@ MODULES = {
     ),
     "CoRelNet": Animal(
         build=lambda source: CoRelNet(FEATURES, OUTPUTS, TIME, hidden_size=8, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "DeepSets": Animal(
+        build=lambda source: DeepSets(FEATURES, OUTPUTS, hidden_size=8, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "DeepSets, maximum": Animal(
+        build=lambda source: DeepSets(
+            FEATURES, OUTPUTS, hidden_size=8, maximum=True, generator=source
+        ),
         inputs=(SEQUENCES,),
         shape=(BATCH, OUTPUTS),
     ),

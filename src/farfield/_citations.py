@@ -178,6 +178,16 @@ REFERENCES: Final[dict[str, Reference]] = {
             kind="misc",
         ),
         Reference(
+            key="zaheer2017",
+            authors=(
+                "Zaheer, Manzil and Kottur, Satwik and Ravanbakhsh, Siamak and "
+                "P{\\'o}czos, Barnab{\\'a}s and Salakhutdinov, Ruslan and Smola, Alexander"
+            ),
+            title="Deep Sets",
+            venue="Advances in Neural Information Processing Systems",
+            year=2017,
+        ),
+        Reference(
             key="graves2014",
             authors="Graves, Alex and Wayne, Greg and Danihelka, Ivo",
             title="Neural Turing Machines",

@@ -65,6 +65,15 @@ def corelnet(z: Array, state: dict[str, Array], causal: bool) -> Array:
     return apply(state, "output", relu(apply(state, "hidden", entries)))
 
 
+def deep_sets(z: Array, state: dict[str, Array], maximum: bool) -> Array:
+    """Zaheer et al. 2017, section 3: one layer of each embedding, pooled."""
+    hidden = [relu(apply(state, "hidden", row)) for row in z]
+    pooled = [
+        max(unit) if maximum else sum(unit) / len(hidden) for unit in zip(*hidden, strict=True)
+    ]
+    return apply(state, "output", np.array(pooled))
+
+
 def pair_attention(z: Array, first: Array, second: Array, key: Array) -> Array:
     """Weights of both queries of all heads: (2, head, time)."""
     size = len(key)

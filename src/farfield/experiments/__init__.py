@@ -3,6 +3,7 @@
 from farfield.experiments._agent_network import AgentNetwork as AgentNetwork
 from farfield.experiments._agent_network import QuantileNetwork as QuantileNetwork
 from farfield.experiments._arrays import array_digest as array_digest
+from farfield.experiments._by_hand import ByHand as ByHand
 from farfield.experiments._describe import arrays_of as arrays_of
 from farfield.experiments._describe import public_path as public_path
 from farfield.experiments._describe import restore as restore
@@ -62,6 +63,7 @@ __all__ = [
     "AgentNetwork",
     "Architecture",
     "AutoencoderNetwork",
+    "ByHand",
     "ChangesNetwork",
     "Choice",
     "Constant",

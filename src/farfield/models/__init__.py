@@ -18,6 +18,7 @@ from farfield.models._actor_critic import AgentOutputs as AgentOutputs
 from farfield.models._actor_critic import HasFirstState as HasFirstState
 from farfield.models._analogy_scoring import AnalogyScoring as AnalogyScoring
 from farfield.models._corelnet import CoRelNet as CoRelNet
+from farfield.models._deep_sets import DeepSets as DeepSets
 from farfield.models._esbn import ESBN as ESBN
 from farfield.models._images._bottleneck_mlp import BottleneckMLP as BottleneckMLP
 from farfield.models._images._cnn13 import CNN13 as CNN13
@@ -92,6 +93,7 @@ MAP_READERS: Final[dict[str, type[nn.Module]]] = {
 
 REASONERS: Final[dict[str, type[nn.Module]]] = {
     "corelnet": CoRelNet,
+    "deep-sets": DeepSets,
     "esbn": ESBN,
     "lstm": LSTM,
     "mnm": MNM,
@@ -137,6 +139,7 @@ __all__ = [
     "CarriesState",
     "CoRelNet",
     "ConvMaps",
+    "DeepSets",
     "DenseMaps",
     "EncodesItems",
     "EncodesToSets",

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from typing import Any, cast, final
 
 from farfield.core import REFERENCES, UnknownNameError
-from farfield.experiments import Experiment, Selection
+from farfield.experiments import ByHand, Experiment, Selection
 from farfield.metrics import measure_of
 from farfield.reproductions._published import Confirmation, Published, Unpublished
 from farfield.reproductions._rule import VerdictRule
@@ -153,6 +153,26 @@ class Claim:
             return None
         place = self.home, self.confirmation.by
         return next((other for other in others if (other.home, other.cell) == place), None)
+
+    @property
+    def is_by_hand(self) -> bool:
+        """True if a rule answers in place of a network."""
+        return isinstance(self.experiment.model, ByHand)
+
+    def by_hand(self, others: Iterable[Claim]) -> Claim | None:
+        """The row by hand in the column of this claim; `None` without one.
+
+        Args:
+            others: Where to look.
+        """
+        column = self.home, self.group, self.regime, self.metric
+        rows = (
+            other
+            for other in others
+            if other.is_by_hand and (other.home, other.group, other.regime, other.metric) == column
+        )
+        task = self.experiment.task
+        return min(rows, key=lambda other: other.experiment.task != task, default=None)
 
     @property
     def cell(self) -> str:

@@ -21,6 +21,10 @@ from farfield.metrics import (
 from farfield.records import Record
 from farfield.reproductions._claims import Claim
 from farfield.reproductions._published import Published, Unpublished
+from farfield.tasks import TRAINING, metric_of
+
+LEARNED: Final = 0.5
+"""Share of the way from the floor to the best score below which training has failed."""
 
 
 @final
@@ -36,6 +40,7 @@ class Verdict(StrEnum):
     UNDERPOWERED = "underpowered"
     REACHED = "reached"
     UNCONFIRMED = "reached, not confirmed"
+    BY_HAND = "reached, by hand too"
     MISSED = "missed"
     MEASURED = "measured"
     DIVERGED = "diverged"
@@ -57,6 +62,8 @@ class Judgement:
         difference: Ours minus published; `None` where either lacks.
         diverged: Seed of each network that diverged, with the step since which its loss is not
             finite.
+        learned: Share of the way from the floor to the best score that training problems have
+            gone, on average; `None` where it was not scored, or nothing is trained.
     """
 
     verdict: Verdict
@@ -66,6 +73,12 @@ class Judgement:
     ours: Summary | None = None
     difference: Difference | None = None
     diverged: tuple[tuple[int, int], ...] = ()
+    learned: float | None = None
+
+    @property
+    def untrained(self) -> bool:
+        """True if the networks have not learned half of their training problems."""
+        return self.learned is not None and self.learned < LEARNED
 
 
 def judge(
@@ -117,6 +130,7 @@ def judge(
         ours=ours,
         difference=difference,
         diverged=gone,
+        learned=_learned(claim, records),
     )
 
 
@@ -144,6 +158,23 @@ def diverged(claim: Claim, records: Sequence[Record]) -> tuple[tuple[int, int], 
     """
     steps = {record.seed: record.diverged(claim.regime) for record in records}
     return tuple((seed, step) for seed, step in sorted(steps.items()) if step is not None)
+
+
+def _learned(claim: Claim, records: Sequence[Record]) -> float | None:
+    """Share of the way from the floor to the best score on training problems, on average."""
+    task = claim.experiment.task
+    if claim.is_by_hand or isinstance(claim.published, Published):
+        return None
+    metric = metric_of(task)
+    measure, floor = measure_of(metric), task.chance(TRAINING)
+    best = measure.lowest if measure.lower_is_better else measure.highest
+    try:
+        scores = [record.final(TRAINING, metric) for record in records]
+    except KeyError:
+        return None
+    if not math.isfinite(best - floor):
+        return None
+    return (sum(scores) / len(scores) - floor) / (best - floor)
 
 
 def _since(gone: Sequence[tuple[int, int]]) -> str:
@@ -200,10 +231,30 @@ def _goal(
     met, said = _reaches(claim, goal, records)
     if not met:
         return Verdict.MISSED, said
-    lacks = [lack for lack in (_few(records), _unconfirmed(claim, goal, records, others)) if lack]
+    by_hand = _by_hand(claim, others)
+    sign = -1 if measure_of(claim.metric).lower_is_better else 1
+    if by_hand is not None and sign * by_hand >= sign * goal:
+        digits = max(2, claim.published.decimals[0])
+        return Verdict.BY_HAND, f"{said}; the row by hand has {by_hand:.{digits}f}"
+    lacks = [
+        lack
+        for lack in (
+            _few(records),
+            "no row by hand has run" if by_hand is None else "",
+            _unconfirmed(claim, goal, records, others),
+        )
+        if lack
+    ]
     if lacks:
         return Verdict.UNCONFIRMED, f"{said}; not confirmed: {', '.join(lacks)}"
     return Verdict.REACHED, f"{said}; confirmed"
+
+
+def _by_hand(claim: Claim, others: Sequence[tuple[Claim, Sequence[Record]]]) -> float | None:
+    """Mean of the row by hand in the column of a claim; `None` where none has run."""
+    rule = claim.by_hand(one for one, _ in others)
+    found = [record for one, records in others if one is rule for record in records]
+    return summarize(rule, found).mean if rule is not None and found else None
 
 
 def _few(records: Sequence[Record]) -> str:

@@ -31,6 +31,7 @@ from farfield.tasks._matrices._published_matrices import read_matrices as read_m
 from farfield.tasks._matrices._raven import RAVEN as RAVEN
 from farfield.tasks._points._spirals import Spirals as Spirals
 from farfield.tasks._points._two_moons import TwoMoons as TwoMoons
+from farfield.tasks._protocol._abilities import AnswersByHand as AnswersByHand
 from farfield.tasks._protocol._abilities import AsksQuestions as AsksQuestions
 from farfield.tasks._protocol._abilities import Candidates as Candidates
 from farfield.tasks._protocol._abilities import ChannelStatistics as ChannelStatistics
@@ -154,6 +155,7 @@ __all__ = [
     "VALIDATION",
     "Adding",
     "AllSame",
+    "AnswersByHand",
     "AsksQuestions",
     "Atari",
     "BabyAIPicking",

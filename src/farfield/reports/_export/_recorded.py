@@ -179,8 +179,8 @@ def recorded_reports(table: Table, path: Path, levels: Levels) -> dict[Kind, Rep
             kinds.setdefault(checked[run], {}).setdefault(claim.name, []).append(record)
     ordered = sorted(kinds.items(), key=lambda item: (-item[0].share, item[0].images))
     try:
-        named = _confirmations(table, kinds)
-        reports = {kind: _report(table, found, kind, levels, named) for kind, found in ordered}
+        beside = _beside_goals(table, kinds)
+        reports = {kind: _report(table, found, kind, levels, beside) for kind, found in ordered}
     except ValueError as error:
         raise ValueError(f"{printable(path)}: {error}") from error
     recipes = {name: _in_order(found.values()) for name, found in earlier.items()}
@@ -223,11 +223,19 @@ def _kind(claim: Claim, record: Record, where: str) -> Kind:
     return Kind(share=share, images=images_of(claim, record))
 
 
-def _confirmations(
+def _beside_goals(
     table: Table, kinds: Mapping[Kind, Mapping[str, list[Record]]]
 ) -> dict[str, list[Record]]:
-    """Networks with all steps that are to confirm goals, by their claim, whatever their images."""
-    names = {other.name for claim in table.claims if (other := claim.confirming(table.claims))}
+    """Records with all steps that stars depend on, by their claim, whatever their images.
+
+    They are of networks that are to confirm goals, and of rows by hand.
+    """
+    names = {
+        other.name
+        for claim in table.claims
+        for other in (claim.confirming(table.claims), claim.by_hand(table.claims))
+        if other
+    }
     whole = (found for kind, found in kinds.items() if kind.share == 1)
     return {name: records for found in whole for name, records in found.items() if name in names}
 
@@ -237,7 +245,7 @@ def _report(
     found: Mapping[str, list[Record]],
     kind: Kind,
     levels: Levels,
-    confirmations: Mapping[str, list[Record]],
+    beside: Mapping[str, list[Record]],
 ) -> Report:
     """The cells that have records, with commands that show the same images."""
     cells = [name for name, claim in table.cells.items() if claim.name in found]
@@ -247,7 +255,7 @@ def _report(
         for record in found.get(claim.name, [])
     )
     budget = Budget.PAPER if whole else Budget.QUICK
-    known = {**confirmations, **found}
+    known = {**beside, **found}
     report = tabulate(table.select(*cells), lambda claim: known.get(claim.name, []), budget, levels)
     if kind.images != PAPER_IMAGES:
         return report

@@ -18,6 +18,7 @@ SIGNS: Final[dict[Verdict, str]] = {
     Verdict.NOT_REPRODUCED: "✗",
     Verdict.REACHED: "★",
     Verdict.UNCONFIRMED: "✦",
+    Verdict.BY_HAND: "✧",
     Verdict.MISSED: "☆",
     Verdict.UNDERPOWERED: "◔",
     Verdict.DIVERGED: "!",
@@ -71,7 +72,7 @@ def _ours(claim: Claim, row: Row | None) -> str:
     return f"{number} {SIGNS[row.judgement.verdict]}".rstrip() + recipe_of(row)
 
 
-GOALS: Final = (Verdict.REACHED, Verdict.UNCONFIRMED, Verdict.MISSED)
+GOALS: Final = (Verdict.REACHED, Verdict.UNCONFIRMED, Verdict.BY_HAND, Verdict.MISSED)
 """Verdicts on goals, the best one first."""
 
 ORDINALS: Final = ("", "", "second", "third", "fourth", "fifth", "sixth")

@@ -25,6 +25,7 @@ STYLES: Final[dict[Verdict, str]] = {
     Verdict.UNDERPOWERED: "cyan",
     Verdict.REACHED: "green",
     Verdict.UNCONFIRMED: "yellow",
+    Verdict.BY_HAND: "yellow",
     Verdict.MISSED: "red",
     Verdict.MEASURED: "",
     Verdict.DIVERGED: "magenta",

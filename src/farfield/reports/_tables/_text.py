@@ -50,6 +50,8 @@ def ours(row: Row) -> str:
     if summary is None:
         return f"{MISSING} ({gone} diverged)" if gone else MISSING
     count = f"{summary.count} of {summary.count + gone}, {gone} diverged" if gone else summary.count
+    if row.judgement.untrained:
+        count = f"{count}, {NOT_TRAINED}"
     published = row.claim.published
     mean_digits, error_digits = published.decimals
     aim = published.goal if isinstance(published, Unpublished) else None
@@ -294,10 +296,14 @@ def ranges(numbers: Sequence[int]) -> str:
     return ", ".join(span(str(group[0]), str(group[-1])) for group in groups)
 
 
+NOT_TRAINED: Final = "not trained"
+"""Mark of networks that have not learned their training problems."""
+
 STAR: Final = (
     "Reached takes a confirmation: networks of other seeds, on other problems or in another "
     "regime, named before they ran at a frozen recipe, reach the goal too; of either 20, or ten "
-    "where one takes over ten minutes."
+    "where one takes over ten minutes. A goal that a row by hand reaches too, where nothing is "
+    "trained, gets no star."
 )
 """Conditions of a goal that is reached, in words."""
 
@@ -319,6 +325,11 @@ def _goals(report: Report) -> list[str]:
             said = f"{row.judgement.verdict}: {row.judgement.reason}"
             found.setdefault(said, []).append(row.name)
     notes += [f"{', '.join(names)}: {said}." for said, names in found.items()]
+    if any(row.judgement.untrained for row in own):
+        notes.append(
+            f"{NOT_TRAINED}: in training too, the networks went less than half of the way from the "
+            "floor to the best score."
+        )
     if bare:
         notes.append("–: no number is published; measured: as many networks and steps as planned.")
     return notes

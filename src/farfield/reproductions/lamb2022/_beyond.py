@@ -21,6 +21,7 @@ from typing import Final
 
 from farfield.experiments import Cosine, Experiment, Recipe, SequenceNetwork, Spec, Warmup
 from farfield.nn import HoldingRNN, LinearEncoder
+from farfield.reproductions._by_hand import with_rows_by_hand
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Unpublished
 from farfield.reproductions.lamb2022 import _copying as copying
@@ -124,17 +125,19 @@ BEYOND: Final = Table(
     title="Beyond the paper: a dormant phase of 10,000, and digits at 24 × 24",
     tuned="on copying the schedule of the Holding RNN, by its networks in training and validation; "
     "tests of those without a least move led to trying one, and tests of those to new sequences",
-    claims=(
-        *(
-            _recall_claim(row, regime.name)
-            for regime in copying.TASK.regimes[2:]
-            for row in HOLDERS
-        ),
-        *(
-            _digits_claim(row, network, regime.name)
-            for regime in digits.TASK.regimes[2:]
-            for row, network in READERS.items()
-        ),
+    claims=with_rows_by_hand(
+        (
+            *(
+                _recall_claim(row, regime.name)
+                for regime in copying.TASK.regimes[2:]
+                for row in HOLDERS
+            ),
+            *(
+                _digits_claim(row, network, regime.name)
+                for regime in digits.TASK.regimes[2:]
+                for row, network in READERS.items()
+            ),
+        )
     ),
 )
 """The goals, and what brings them."""

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 from farfield.experiments import Cosine, Experiment, Recipe, SequenceNetwork, Spec, Warmup
 from farfield.nn import HoldingRNN, LinearEncoder
 from farfield.objectives import ActivationL1, Objective, Supervised
+from farfield.reproductions._by_hand import with_rows_by_hand
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Unpublished
 from farfield.reproductions._rule import VerdictRule
@@ -184,7 +185,7 @@ ONE_LAYER: Final = Table(
         "the validation error of the others, and missed the goals; the pace and all else on "
         "training sequences; one network of another recipe read the digits before"
     ),
-    claims=tuple(
+    claims=with_rows_by_hand(
         _claim(row, memory, regime)
         for memory in MEMORIES
         for regime in memory.columns

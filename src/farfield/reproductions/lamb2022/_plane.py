@@ -28,6 +28,7 @@ from farfield.objectives import (
     Supervised,
     TemporalEnsembling,
 )
+from farfield.reproductions._by_hand import with_rows_by_hand
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Unpublished
 from farfield.reproductions._rule import VerdictRule
@@ -113,7 +114,7 @@ def _moons(row: str, steps: int) -> Experiment:
 TWO_MOONS: Final = Table(
     key="lamb2022/two-moons",
     title="Two moons with three labels a class",
-    claims=tuple(
+    claims=with_rows_by_hand(
         Claim(
             paper="lamb2022",
             table="two-moons",

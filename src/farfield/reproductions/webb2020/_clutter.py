@@ -14,6 +14,7 @@ from typing import Final
 from farfield.experiments import Cosine, Experiment, Recipe, ScoringNetwork, Spec
 from farfield.models import LSTMScorer, SlotwiseScorer
 from farfield.nn import AnalogyEncoder, MomentEncoder, SilhouetteEncoder
+from farfield.reproductions._by_hand import with_rows_by_hand
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions.webb2020 import _print as printed
 from farfield.reproductions.webb2020._beyond import MEASURED
@@ -97,7 +98,7 @@ CLUTTER: Final = Table(
         "6 after that; clipping and the falling step size after one of four networks without them "
         "had lost in training what it had learned, the other three being above the goal"
     ),
-    claims=tuple(
+    claims=with_rows_by_hand(
         _claim(row, column)
         for column in COLUMNS
         for row in (NETWORKS if column is COLUMNS[0] else (OURS,))

@@ -75,8 +75,30 @@ def images(scenes: Scenes) -> UInt8[np.ndarray, "batch 3 75 75"]:
     return shown.reshape(-1, 3, SIDE, SIDE)
 
 
+def scenes_of(shown: UInt8[np.ndarray, "batch 3 75 75"]) -> Scenes:
+    """Scenes as seen: an object is where its color is, and a square if it fills its corners.
+
+    Args:
+        shown: Images.
+    """
+    scenes = np.full((len(shown), len(COLORS), 3), ABSENT)
+    for color, paint in enumerate(_PAINTS):
+        is_there = (shown == np.array(paint, np.uint8)[:, None, None]).all(1)
+        rows = np.flatnonzero(is_there.any((1, 2)))
+        inked = is_there[rows]
+        for axis, line in enumerate((inked.any(1), inked.any(2))):
+            first, last = line.argmax(1), SIDE - 1 - line[:, ::-1].argmax(1)
+            scenes[rows, color, axis] = (first + last) // 2
+        scenes[rows, color, 2] = np.where(inked.sum((1, 2)) > _DISK, SQUARE, CIRCLE)
+    return scenes
+
+
 def _filled(most: int) -> Int64[np.ndarray, " item"]:
     """Pixels up to a squared distance from the center, as steps in an image row by row."""
     steps = np.arange(-REACH, REACH + 1)
     down, across = np.nonzero(np.square(steps)[:, None] + np.square(steps) <= most)
     return steps[down] * SIDE + steps[across]
+
+
+_DISK: Final = len(_filled(REACH**2 + REACH))
+"""Pixels of a circle."""

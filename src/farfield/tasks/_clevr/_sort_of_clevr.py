@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
+from torch.nn import functional as F
 
 from farfield.core import LazyItems, Limits, Problems, Stream, check_fields
 from farfield.tasks._clevr._clevr_items import descriptions, rendered
@@ -30,6 +31,7 @@ from farfield.tasks._clevr._clevr_scenes import (
     SIDE,
     Scenes,
     centers,
+    scenes_of,
 )
 from farfield.tasks._protocol._answer_task import AnswerTask
 from farfield.tasks._protocol._answers import target_outputs
@@ -274,6 +276,27 @@ class SortOfCLEVR(AnswerTask):
         free = [Fraction(1) if self.circles_only else Fraction(1, 2)] * unknown
         cases = [chances([*map(Fraction, sure), *free]) for sure in product((0, 1), repeat=known)]
         return {kind: sum(case[kind] for case in cases) / len(cases) for kind in KINDS}
+
+    def by_hand(
+        self,
+        problems: Problems,
+        training: Problems,  # noqa: ARG002
+    ) -> Float[Tensor, "batch answer"]:
+        """Outputs of the rule on objects that are found by their color.
+
+        Args:
+            problems: Items and their index; without targets.
+            training: Not used.
+        """
+        table = problems.table()
+        image, question = problems.index.unbind(1)
+        found, inverse = torch.unique(image, return_inverse=True)
+        asked = table[question, 0, 0, :FEATURES].bool().long()
+        color = asked[:, : len(COLORS)].argmax(1)
+        relational, which = asked[:, len(COLORS) + 1], asked[:, len(COLORS) + 2 :].argmax(1)
+        answers = answer_table(scenes_of(table[found].numpy()))
+        right = answers[inverse.numpy(), color.numpy(), (RELATIONAL * relational + which).numpy()]
+        return F.one_hot(torch.from_numpy(right), self.num_outputs).to(torch.float32) * 2 - 1
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch answer"]:
         """The right answers as outputs.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from farfield.core import NonNegativeFloat, Problems, Stream, check_fields
 from farfield.tasks._points._circle import ANGLES, unit_vectors
@@ -109,6 +113,18 @@ class TwoMoons(PointTask):
             UNLABELLED: point_problems(points, others, np.full_like(others, NO_LABEL)),
             TEST: point_problems(test, np.arange(len(test)), answers),
         }
+
+    def by_hand(self, problems: Problems, training: Problems) -> Float[Tensor, "batch answer"]:
+        """Outputs of the nearest point with a label: minus the distance to one of each moon.
+
+        Args:
+            problems: Items and their index; without targets.
+            training: Training problems of the run.
+        """
+        asked, known = (some.table()[some.index[:, 0]] for some in (problems, training))
+        far = torch.cdist(asked, known)
+        moons = (far.masked_fill(training.target != moon, math.inf) for moon in range(MOONS))
+        return torch.stack([-moon.amin(1) for moon in moons], dim=1)
 
     def _curves(self, classes: Classes, generator: np.random.Generator) -> Points:
         along = unit_vectors(integers(generator, ANGLES // 2, len(classes)))

@@ -55,6 +55,20 @@ def form_of(task: ProblemTask) -> Form:
 
 
 @runtime_checkable
+class AnswersByHand(ProblemTask, Protocol):
+    """A task with a rule by hand: a row that networks have to beat, without training."""
+
+    def by_hand(self, problems: Problems, training: Problems) -> Tensor:
+        """Outputs of the rule, of which no number was learned.
+
+        Args:
+            problems: Items and their index; without targets.
+            training: Training problems of the run, with targets.
+        """
+        ...
+
+
+@runtime_checkable
 class Candidates(Protocol):
     """A task whose last positions are candidates, which a model scores.
 

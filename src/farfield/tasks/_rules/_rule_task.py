@@ -6,13 +6,14 @@ from abc import abstractmethod
 from typing import ClassVar
 
 from farfield.tasks._protocol._answer_task import AnswerTask
+from farfield.tasks._protocol._by_hand import OracleByHand
 from farfield.tasks._protocol._form import GRAY, Form
 from farfield.tasks._protocol._task import Regime
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._glyph_set import GlyphSet
 
 
-class RuleTask(AnswerTask):
+class RuleTask(OracleByHand, AnswerTask):
     """Base of the tasks of abstract rules over images."""
 
     form: ClassVar[Form] = Form(axes=GRAY, arrangement="group")

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from farfield.core import Problems, check_fields
 from farfield.tasks._protocol._answers import check_outputs
+from farfield.tasks._protocol._by_hand import OracleByHand
 from farfield.tasks._protocol._checks import Count, check_number, check_regime
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._form import VECTOR, Form
@@ -26,7 +27,7 @@ LEVELS: Final = 1024
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Adding(SequenceTask):
+class Adding(OracleByHand, SequenceTask):
     r"""What is the sum of the few marked numbers in a long sequence?
 
     **What is asked.** A sequence of T numbers between 0 and 1, of which k are marked: the sequence

@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from farfield.core import Problems, check_fields
 from farfield.metrics import correct
+from farfield.tasks._protocol._by_hand import OracleByHand
 from farfield.tasks._protocol._checks import Count, check_regime
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._form import SYMBOL, Form
@@ -31,7 +32,7 @@ SURE: Final = 100.0
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Copying(SequenceTask):
+class Copying(OracleByHand, SequenceTask):
     r"""What were the ten symbols at the start, after a long time in which nothing happens?
 
     **What is asked.** Ten symbols from 1…8, drawn independently, are shown one after another;

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
 import torch
-from jaxtyping import Int64, UInt8
+from jaxtyping import Float, Int64, UInt8
+from torch import Tensor
 
 from farfield.core import Problems, Stream, check_fields, stream
 from farfield.tasks._files._known_data_sets import MNIST
+from farfield.tasks._protocol._by_hand import nearest_class
 from farfield.tasks._protocol._checks import check_number, check_regime
 from farfield.tasks._protocol._class_task import ClassTask
 from farfield.tasks._protocol._draws import integers, permutation
@@ -135,6 +138,19 @@ class SequentialMNIST(ClassTask):
     def is_at_hand(self) -> bool:
         """True if the four files of MNIST are on this machine."""
         return MNIST.is_at_hand()
+
+    def by_hand(self, problems: Problems, training: Problems) -> Float[Tensor, "batch answer"]:
+        """Outputs of the nearest mean of a digit, of pixels at the nearest of the training side.
+
+        Args:
+            problems: Items and their index; without targets.
+            training: Training problems of the run.
+        """
+        side = math.isqrt(problems.index.shape[1])
+        kept = torch.arange(self.side) * side // self.side
+        shown, known = (some.table()[:, 1][some.index] for some in (problems, training))
+        read = shown.reshape(-1, side, side)[:, kept[:, None], kept].flatten(1)
+        return nearest_class(read, known, training.target, DIGITS)
 
     def _numbers(self, run: Stream) -> dict[str, Int64[np.ndarray, " item"]]:
         """Images of each regime in its file, none of training in validation."""

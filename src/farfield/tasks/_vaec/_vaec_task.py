@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from farfield.core import LazyItems, Problems, Stream, check_fields
+from farfield.tasks._protocol._by_hand import OracleByHand
 from farfield.tasks._protocol._checks import check_number
 from farfield.tasks._protocol._choices import ChoiceTask
 from farfield.tasks._protocol._draws import integers
@@ -39,7 +40,7 @@ _CHUNK = 128
 
 
 @dataclass(frozen=True, kw_only=True)
-class VAECTask(ChoiceTask):
+class VAECTask(OracleByHand, ChoiceTask):
     """Base of the visual analogies along one dimension."""
 
     name: ClassVar[str]

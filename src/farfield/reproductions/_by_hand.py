@@ -1,0 +1,55 @@
+"""Rows by hand: what a goal has to be out of reach of."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Final
+
+from farfield.experiments import ByHand, Experiment, Recipe
+from farfield.reproductions._claims import Claim
+from farfield.reproductions._published import Unpublished
+from farfield.tasks import AnswersByHand
+
+BY_HAND: Final = "By hand"
+RUNS: Final = 2
+"""Problems of these runs are answered; the rules draw nothing."""
+_RECIPE: Final = Recipe(steps=1, batch_size=1)
+
+
+def with_rows_by_hand(claims: Iterable[Claim], name: str = BY_HAND) -> tuple[Claim, ...]:
+    """Claims, and behind them a row by hand for each column with a goal.
+
+    A column whose task has no rule by hand stays without.
+
+    Args:
+        claims: Claims of one table.
+        name: Name of the row.
+    """
+    every = tuple(claims)
+    columns = {
+        (claim.group, claim.regime, claim.metric): row
+        for claim in reversed(every)
+        if (row := _row_by_hand(claim, name)) is not None
+    }
+    return (*every, *reversed(columns.values()))
+
+
+def _row_by_hand(claim: Claim, name: str) -> Claim | None:
+    """The row by hand beside a claim with a goal; `None` without goal or rule."""
+    number, task = claim.published, claim.experiment.task
+    if not isinstance(number, Unpublished) or number.goal is None:
+        return None
+    if not isinstance(task, AnswersByHand):
+        return None
+    return dataclasses.replace(
+        claim,
+        row=name,
+        published=dataclasses.replace(
+            number, runs=RUNS, goal=None, confirmation=None, selection="nothing is trained"
+        ),
+        experiment=Experiment(task=task, model=ByHand(), recipe=_RECIPE),
+        quick=1.0,
+        quick_before=None,
+        selection=None,
+    )
