@@ -54,7 +54,7 @@ from farfield.nn import (
     MapNormalizer,
 )
 from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
-from farfield.records import Store
+from farfield.records import Store, _environment
 from farfield.reports import FIGURES, Figure
 from farfield.reproductions import TABLES, Table
 from farfield.tasks import (
@@ -734,6 +734,28 @@ def test_report_of_everything_exports_text_and_its_pages(
     assert farfield("report webb2021/tiny --export --seeds 1 --pages pages").status == 0
     assert content(folder / "results") == before
     assert content(folder / "pages") == pages
+
+
+def test_networks_of_an_uncommitted_tree_are_exported_if_asked_for(
+    farfield, folder: Path, tiny_table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_environment, "_commit", lambda: "0123456789ab+")
+    record_all(tiny_table, Store(folder / "runs"), seeds=2)
+    monkeypatch.setattr(_environment, "_is_checkout", lambda: False)
+    refused = farfield("report webb2021/tiny --export --pages pages")
+    assert refused.status == 2
+    assert (
+        "got 4 networks of an uncommitted tree (webb2021/tiny/lstm/withheld-98, seeds 0–1 of "
+        "0123456789ab+; webb2021/tiny/esbn/withheld-98, seeds 0–1 of 0123456789ab+). Train them "
+        "again, or export them with --any-commit" in refused.err
+    )
+    assert sorted(path.name for path in folder.iterdir()) == ["runs"]
+    exported = farfield("report webb2021/tiny --export --any-commit --pages pages")
+    assert (exported.status, exported.err) == (0, "")
+    assert "Commits are not compared with a repository" in exported.out
+    assert "(2) ‡ " in exported.out
+    assert "4 come from uncommitted trees" in (folder / "pages" / "index.md").read_text("utf-8")
+    assert "(2) ‡ " in farfield("report webb2021/tiny --records results").out
 
 
 def test_a_report_is_made_from_exported_text_as_from_the_records(

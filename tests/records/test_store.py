@@ -11,6 +11,7 @@ import sqlite3
 import textwrap
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -24,8 +25,10 @@ from farfield.records import (
     Score,
     Store,
     StoreError,
+    _environment,
     _store,
     environment,
+    missing_commits,
     read_tensors,
     write_tensors,
     write_whole,
@@ -499,6 +502,52 @@ def test_the_environment_says_where_a_number_was_made() -> None:
         "code", "cores", "device", "engine", "finished",
     }  # fmt: skip
     assert all(found.values())
+
+
+GIT: Final = {"rev-parse --short=12 HEAD": "0123456789ab", "status": "", "rev-list": "0123456789ab"}
+
+
+@pytest.mark.parametrize(
+    ("answers", "commit"),
+    [
+        (GIT, "0123456789ab"),
+        (GIT | {"status": " M src/farfield/__init__.py"}, "0123456789ab+"),
+        (GIT | {"status": None}, "unknown"),
+        (GIT | {"rev-parse --short=12 HEAD": None}, "unknown"),
+    ],
+)
+def test_a_commit_is_that_of_a_tree_without_changes_or_has_a_plus(
+    monkeypatch: pytest.MonkeyPatch, answers: dict[str, str | None], commit: str
+) -> None:
+    def git(*words: str) -> str | None:
+        return answers[" ".join(words) if words[0] == "rev-parse" else words[0]]
+
+    monkeypatch.setattr(_environment, "_git", git)
+    monkeypatch.setattr(_environment, "_is_checkout", lambda: True)
+    assert _environment._commit.__wrapped__() == commit
+    monkeypatch.setattr(_environment, "_is_checkout", lambda: False)
+    assert _environment._commit.__wrapped__() == "release"
+
+
+def test_commits_are_missing_that_lead_nowhere_from_the_head(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = {"rev-parse": "false", "rev-list": f"{'ab' * 20}\n{'cd' * 20}"}
+    monkeypatch.setattr(_environment, "_git", lambda *words: answers[words[0]])
+    monkeypatch.setattr(_environment, "_is_checkout", lambda: True)
+    assert missing_commits(["ab" * 6, "cd" * 20, "ef" * 6, "ba" * 6]) == {"ef" * 6, "ba" * 6}
+    for answer in ({"rev-parse": "true"}, {"rev-parse": None}, {"rev-list": None}):
+        answers = {"rev-parse": "false", "rev-list": "ab" * 20} | answer
+        assert missing_commits(["ab" * 6]) is None
+    answers = {"rev-parse": "false", "rev-list": ""}
+    monkeypatch.setattr(_environment, "_is_checkout", lambda: False)
+    assert missing_commits(["ab" * 6]) is None
+
+
+def test_git_that_is_missing_or_fails_gives_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _environment._git("no-such-command") is None
+    monkeypatch.setenv("PATH", "")
+    assert _environment._git("rev-parse", "HEAD") is None
 
 
 def test_the_environment_of_a_gpu_says_how_it_multiplies(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def test_numbers_are_those_of_the_records():
     assert first.judgement.ours.mean == pytest.approx(90.0)
     assert len(report.environments) == 1
     ((place, rows),) = report.environments.items()
-    assert "commit 0123456789ab" in place
+    assert "commit release" in place
     assert rows == report.run
 
 

@@ -15,7 +15,7 @@ from farfield.reproductions import Claim, Published, Unpublished, VerdictRule
 from farfield.tasks import SameDifferent
 
 STEPS = 100
-ENVIRONMENT = {"commit": "0123456789ab", "torch": "2.13.0", "processor": "none", "engine": "none"}
+ENVIRONMENT = {"commit": "release", "torch": "2.13.0", "processor": "none", "engine": "none"}
 
 
 def published(mean: float, spread: float, runs: int = 10, decimals: tuple = (1, 1)) -> Published:

@@ -276,6 +276,9 @@ class Report:
     export: bool = False
     """Also write the records behind each table as text to results/, what a figure that is named
     measures with its pictures, and the pages made from them."""
+    any_commit: bool = False
+    """Export networks of an uncommitted tree, and of a commit that the repository lacks, too; the
+    pages mark them."""
     results: Path = Path("results")
     """Folder that --export writes to."""
     pages: Path = Path("docs/results")

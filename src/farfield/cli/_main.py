@@ -60,7 +60,7 @@ ACTIONS: Final[dict[type, str]] = {
     Reproduce: "_reproduce.reproduce",
     Plan: "_plan.plan",
     Verify: "_verify.verify_records",
-    Report: "_reproduce.report",
+    Report: "_report.report",
     Explore: "_explore.explore",
     Runs: "_runs.do",
     Fetch: "_fetch.fetch_data",

@@ -9,7 +9,8 @@ from typing import final
 
 from farfield.cli._arguments import Plan
 from farfield.cli._console import make_console, say
-from farfield.cli._reproduce import networks_of, table_named
+from farfield.cli._report import table_named
+from farfield.cli._reproduce import networks_of
 from farfield.core import num_cores, printable
 from farfield.execution import Job, Trial, cost_kind, jobs_of, trial
 from farfield.experiments import Experiment, source_of_value

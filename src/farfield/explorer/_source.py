@@ -21,6 +21,7 @@ from farfield.reports import (
     Levels,
     Report,
     Row,
+    load_missing,
     recorded_profile,
     recorded_reports,
     records_at,
@@ -276,7 +277,8 @@ class Source:
         reports: list[tuple[str, Report]] = []
         for path in exports:
             with self._guarded(path):
-                found_there = recorded_reports(table, path, self._levels)
+                missing = load_missing(path.parents[1])
+                found_there = recorded_reports(table, path, self._levels, missing)
                 reports += [(kind.title, report) for kind, report in found_there.items()]
         for budget in Budget if runs else ():
             reports.append(("", self._tabulated(table, runs, budget)))

@@ -1,6 +1,7 @@
 """Records of finished runs, and the folder that stores them."""
 
 from farfield.records._environment import environment as environment
+from farfield.records._environment import missing_commits as missing_commits
 from farfield.records._errors import BusyError as BusyError
 from farfield.records._errors import DamageWarning as DamageWarning
 from farfield.records._errors import StoreError as StoreError
@@ -37,6 +38,7 @@ __all__ = [
     "frame",
     "from_tensors",
     "in_words",
+    "missing_commits",
     "pack_tensors",
     "read_tensors",
     "score_rows",

@@ -6,7 +6,9 @@ import datetime as dt
 import functools
 import platform
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import torch
@@ -16,27 +18,53 @@ from farfield._files import python_digest
 from farfield._system import proc_lines
 from farfield.core import num_cores
 
+_CHECKOUT: Final = Path(__file__).resolve().parents[3]
+"""Folder of the checkout, where Farfield runs from one."""
+
+
+def _is_checkout() -> bool:
+    return (_CHECKOUT / ".git").exists()
+
+
+def _git(*words: str) -> str | None:
+    """Output of git in the checkout; `None` where git is missing or fails."""
+    try:
+        ran = subprocess.run(["git", "-C", str(_CHECKOUT), *words], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return ran.stdout.decode(errors="backslashreplace").strip()
+
 
 @functools.cache
 def _commit() -> str:
     """Commit of the checkout Farfield runs from, with `+` where files differ; else `release`."""
-    folder = Path(__file__).resolve().parents[3]
-    if not (folder / ".git").exists():
+    if not _is_checkout():
         return "release"
-    git = ["git", "-C", str(folder)]
-    try:
-        commit = subprocess.run(
-            [*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, check=False
-        )
-        changed = subprocess.run(
-            [*git, "status", "--porcelain", "--untracked-files=no", "--", "src"],
-            capture_output=True,
-            check=False,
-        )
-    except OSError:
+    commit = _git("rev-parse", "--short=12", "HEAD")
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", "src")
+    if commit is None or changed is None:
         return "unknown"
-    return commit.stdout.decode(errors="backslashreplace").strip() + (
-        "+" if changed.stdout.strip() else ""
+    return commit + ("+" if changed else "")
+
+
+def missing_commits(commits: Iterable[str]) -> frozenset[str] | None:
+    """Find the commits that the history of the checkout lacks.
+
+    Args:
+        commits: Commits of records, in hexadecimal digits.
+
+    Returns:
+        Those of them that lead nowhere from `HEAD`; `None` where nobody can tell: Farfield does not
+        run from a checkout, the checkout is shallow, or git is missing.
+    """
+    if not _is_checkout() or _git("rev-parse", "--is-shallow-repository") != "false":
+        return None
+    history = _git("rev-list", "HEAD")
+    if history is None:
+        return None
+    known = history.split()
+    return frozenset(
+        commit for commit in commits if not any(one.startswith(commit) for one in known)
     )
 
 

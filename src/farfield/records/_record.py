@@ -103,6 +103,14 @@ class Record(
         return in_words(self.experiment.get("model"))
 
     @property
+    def commit(self) -> str:
+        """Commit of the code that trained it, with `+` for an uncommitted tree.
+
+        It is `release` for an installed package, and empty in records that lack it.
+        """
+        return self.environment.get("commit", "")
+
+    @property
     def files(self) -> dict[str, str]:
         """SHA-256 of the files that the run has read, by name; empty in records that lack them.
 

@@ -37,6 +37,7 @@ from farfield.reports._exhibits._types import TypesByIteration as TypesByIterati
 from farfield.reports._export._coverage import Coverage as Coverage
 from farfield.reports._export._coverage import coverage as coverage
 from farfield.reports._export._export import Line as Line
+from farfield.reports._export._export import check_commits as check_commits
 from farfield.reports._export._export import export as export
 from farfield.reports._export._export import exported_at as exported_at
 from farfield.reports._export._export import load_export as load_export
@@ -45,6 +46,7 @@ from farfield.reports._export._figure_export import FigureExport as FigureExport
 from farfield.reports._export._figure_export import TrainedNetwork as TrainedNetwork
 from farfield.reports._export._figure_export import export_figure as export_figure
 from farfield.reports._export._figure_export import load_figure as load_figure
+from farfield.reports._export._notes import load_missing as load_missing
 from farfield.reports._export._pages import results_pages as results_pages
 from farfield.reports._export._recorded import recorded_reports as recorded_reports
 from farfield.reports._figures._registry import FIGURES as FIGURES
@@ -130,6 +132,7 @@ __all__ = [
     "TimeCourses",
     "TrainedNetwork",
     "TypesByIteration",
+    "check_commits",
     "compare",
     "coverage",
     "export",
@@ -140,6 +143,7 @@ __all__ = [
     "illustrate",
     "load_export",
     "load_figure",
+    "load_missing",
     "markdown",
     "one_problem",
     "pdf",

@@ -13,7 +13,10 @@ import msgspec
 from farfield.core import excerpt, expand_home, open_regular, printable
 from farfield.experiments import Experiment
 from farfield.metrics import MEASURES
-from farfield.records import DIVERGED, Record, write_whole
+from farfield.records import DIVERGED, Record, missing_commits, write_whole
+from farfield.reports._export._notes import keep_missing
+from farfield.reports._tables import _text as text
+from farfield.reports._tables._origins import commits_of, is_uncommitted, is_unknown
 from farfield.reports._tables._report import Finder
 from farfield.reproductions import Budget, Claim, Table
 from farfield.tasks import TRAINING, metric_of
@@ -46,7 +49,7 @@ class Line(
         return (self.cell, self.record.steps, self.record.key, self.record.seed)
 
 
-def export(table: Table, find: Finder, folder: Path) -> list[Path]:
+def export(table: Table, find: Finder, folder: Path, *, any_commit: bool = False) -> list[Path]:
     """Write the records behind a table as text, `<folder>/<paper>/<table>.jsonl`.
 
     A selection from several tables is written to the files of those. What a file holds of other
@@ -57,14 +60,19 @@ def export(table: Table, find: Finder, folder: Path) -> list[Path]:
         table: The claims.
         find: The records of a claim, e.g. from `records_at`.
         folder: Where to; made if need be.
+        any_commit: Whether networks of uncommitted trees, and of commits that the repository lacks,
+            are written too.
 
     Returns:
         The files written.
 
     Raises:
-        ValueError: If a number is one that no run can leave, or an older file is damaged.
+        ValueError: If a number is one that no run can leave, a network is of no commit that can be
+            looked up, or an older file is damaged.
         StoreError: If a file cannot be written.
     """
+    if not any_commit:
+        check_commits([table], find, folder)
     by_home: dict[str, list[Line]] = {}
     for claim in table.claims:
         for record in find(claim):
@@ -78,8 +86,69 @@ def export(table: Table, find: Finder, folder: Path) -> list[Path]:
         before = _marked(claims, load_export(path) if path.exists() else [])
         merged = {line.place: line for line in (*before, *lines)}
         write_whole(path, encode(merged.values()))
+        keep_missing(folder, [line.record for line in merged.values()])
         written.append(path)
     return written
+
+
+MOST_NAMED: Final = 5
+"""Cells that an error names."""
+
+
+def check_commits(tables: Iterable[Table], find: Finder, folder: Path) -> None:
+    """Refuse networks that an export would add and whose code nobody can look up.
+
+    Args:
+        tables: The claims.
+        find: The records of a claim.
+        folder: Where they would be exported to; what it holds already is not refused.
+
+    Raises:
+        ValueError: If a network comes from an uncommitted tree, or from a commit that the
+            repository lacks; or if a file in the folder is damaged.
+    """
+    lines = [
+        (claim, record) for table in tables for claim in table.claims for record in find(claim)
+    ]
+    missing = missing_commits(commits_of(record for _, record in lines)) or frozenset()
+    read = cache(_lines_at)
+    found: dict[str, dict[str, list[Record]]] = {}
+    for claim, record in lines:
+        kind = "an uncommitted tree" * is_uncommitted(record)
+        kind = kind or "a commit that the repository lacks" * is_unknown(record, missing)
+        if kind and encode([line_of(claim, record)]) not in read(folder, claim.home):
+            found.setdefault(kind, {}).setdefault(claim.name, []).append(record)
+    if found:
+        each = "; ".join(
+            f"{_counted(cells)} of {kind} ({_named(cells)})" for kind, cells in found.items()
+        )
+        raise ValueError(
+            f"records must be of committed code that the repository has, got {each}. Train them "
+            "again, or export them with --any-commit (any_commit=True in Python): pages mark them"
+        )
+
+
+def _lines_at(folder: Path, home: str) -> frozenset[bytes]:
+    """The lines of an exported table as they are written."""
+    path = expand_home(folder) / f"{home}.jsonl"
+    return frozenset(encode([line]) for line in load_export(path)) if path.exists() else frozenset()
+
+
+def _counted(cells: Mapping[str, list[Record]]) -> str:
+    """Number of networks behind some cells, one of several cells once."""
+    runs = {(record.key, record.seed) for records in cells.values() for record in records}
+    return text.networks(len(runs))
+
+
+def _named(cells: Mapping[str, list[Record]]) -> str:
+    """Some cells with seeds and commits, the first ones of many."""
+    named = [
+        f"{name}, seeds {text.ranges([record.seed for record in records])} "
+        f"of {excerpt(' '.join(sorted({record.commit or 'no commit' for record in records})))}"
+        for name, records in cells.items()
+    ]
+    rest = len(named) - MOST_NAMED
+    return "; ".join(named[:MOST_NAMED] + [f"and {rest} more cells"] * (rest > 0))
 
 
 def _marked(claims: Mapping[str, Claim], lines: Iterable[Line]) -> Iterator[Line]:

@@ -13,6 +13,7 @@ from farfield.reports._export._recorded import Recorded
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._grid import GOALS, SIGNS, recipe_of
 from farfield.reports._tables._markdown import as_words, table_line
+from farfield.reports._tables._origins import UNCOMMITTED, UNKNOWN, is_uncommitted, is_unknown
 from farfield.reports._tables._report import Row
 from farfield.reproductions import Claim, Published, Unpublished, Verdict
 
@@ -73,7 +74,7 @@ def index_page(
         folder: How the page names the folder of exports.
     """
     lines = [_paper(paper, items, recorded) for paper, items in covered.items()]
-    lines += ["", f"{_legend()}.", "", *_by_chance(recorded)]
+    lines += ["", f"{_legend()}.", "", *_by_chance(recorded), "", *_origins(recorded)]
     lines += ["", "## Not reproduced", "", *_failures(recorded, reasons)]
     lines += ["", "## Goals of our own", "", *_goals(recorded), "", *_pictures(recorded, folder)]
     return HEAD + "\n".join(lines).rstrip() + "\n"
@@ -143,6 +144,27 @@ def _by_chance(recorded: Recorded) -> list[str]:
         "spread, as nothing is trained there or all networks score alike."
     )
     return [sentence]
+
+
+def _origins(recorded: Recorded) -> list[str]:
+    """A sentence on the records whose code nobody can look up, by paper."""
+    total, uncommitted, unknown = 0, Counter[str](), Counter[str]()
+    for key, reports in recorded.reports.items():
+        paper = key.partition("/")[0]
+        for row in (row for report in reports.values() for row in report.rows):
+            total += len(row.records)
+            uncommitted[paper] += sum(map(is_uncommitted, row.records))
+            unknown[paper] += sum(is_unknown(record, row.missing) for record in row.records)
+    said = (
+        f"{found.total()} come from {where} "
+        f"({sign}: {', '.join(f'{paper} {count}' for paper, count in found.items() if count)})"
+        for sign, where, found in (
+            (UNCOMMITTED, "uncommitted trees", uncommitted),
+            (UNKNOWN, "commits that the repository lacks", unknown),
+        )
+        if found.total()
+    )
+    return [f"Of {total:,} records {sentence}." for sentence in [" and ".join(said)] if sentence]
 
 
 def _failures(recorded: Recorded, reasons: Sequence[Reason]) -> list[str]:

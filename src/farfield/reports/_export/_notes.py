@@ -1,16 +1,19 @@
-"""Notes beside the exports: why a result is not reproduced, and which runs are wanted."""
+"""Notes beside the exports: reasons for failures, wanted runs, and commits that are missing."""
 
 from __future__ import annotations
 
 import fnmatch
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar, final
 
 import msgspec
 
 from farfield.core import excerpt, expand_home, printable, read_regular
+from farfield.records import Record, missing_commits, write_whole
 from farfield.reports._figures._registry import FIGURES
+from farfield.reports._tables._origins import COMMIT, commits_of
 from farfield.reproductions import TABLES, Claim
 
 REASONS: Final = "reasons.toml"
@@ -18,6 +21,9 @@ REASONS: Final = "reasons.toml"
 
 WANTED: Final = "wanted.toml"
 """Name of the list of runs in a folder of exports."""
+
+MISSING: Final = "missing-commits.toml"
+"""Name of the list of commits in a folder of exports."""
 
 LARGEST_FILE: Final = 1 << 22
 """Its bytes."""
@@ -88,6 +94,18 @@ class _Runs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     run: tuple[Wanted, ...] = ()
 
 
+@final
+class _Missing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    commits: tuple[Annotated[str, msgspec.Meta(pattern=f"^{COMMIT.pattern}$")], ...] = ()
+
+
+HEAD: Final = """\
+# Commits that records name and the history of the repository lacks; `farfield report --export`
+# writes this list.
+"""
+"""First lines of the list of commits."""
+
+
 def load_reasons(folder: Path) -> tuple[Reason, ...]:
     """The reasons in a folder of exports; none where it has no such file.
 
@@ -110,6 +128,38 @@ def load_wanted(folder: Path) -> tuple[Wanted, ...]:
         ValueError: If the file is damaged.
     """
     return _load(expand_home(folder) / WANTED, _Runs).run
+
+
+def load_missing(folder: Path) -> frozenset[str]:
+    """Read the commits that records in a folder of exports name and the repository lacks.
+
+    Args:
+        folder: The folder; none are known where it has no such list.
+
+    Raises:
+        ValueError: If the list is damaged.
+    """
+    return frozenset(_load(expand_home(folder) / MISSING, _Missing).commits)
+
+
+def keep_missing(folder: Path, records: Iterable[Record]) -> None:
+    """Write down which commits of records the repository lacks, where somebody can tell.
+
+    Args:
+        folder: The folder of exports.
+        records: The records.
+
+    Raises:
+        ValueError: If the list that is there is damaged.
+        StoreError: If the list cannot be written.
+    """
+    named = commits_of(records)
+    missing = missing_commits(named)
+    before = load_missing(folder)
+    after = before if missing is None else (before - named) | missing
+    if after != before:
+        lines = "".join(f'    "{commit}",\n' for commit in sorted(after))
+        write_whole(expand_home(folder) / MISSING, f"{HEAD}commits = [\n{lines}]\n".encode())
 
 
 Form = TypeVar("Form", bound=msgspec.Struct)

@@ -22,6 +22,7 @@ from farfield.reports._figures._registry import FIGURES
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._grid import LEGEND, grid
 from farfield.reports._tables._markdown import as_words, exhibit_lines, table_line
+from farfield.reports._tables._origins import MEANING, signs
 from farfield.reports._tables._report import Report, Row
 from farfield.reports._tables._said import INTRODUCTION, statement_lines
 from farfield.reproductions import (
@@ -44,6 +45,8 @@ zero. A share of the steps stands for a run of no more; its numbers are in
 [the table of all runs]({{table}}).
 
 {LEGEND}
+
+{MEANING}
 """
 
 
@@ -160,7 +163,7 @@ def _earlier(tables: Iterable[Mapping[Kind, Report]]) -> list[str]:
                 as_words(text.place(row)),
                 str(number),
                 steps,
-                text.ours(replace(before, judgement=measured)),
+                f"{text.ours(replace(before, judgement=measured))} {signs(before)}".rstrip(),
             )
             lines.append(table_line([*cells, f"`{records[0].key[:6]}`"]))
     return ["## Earlier recipes", "", EARLIER, "", *lines, ""]

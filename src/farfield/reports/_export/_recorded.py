@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, final
@@ -12,6 +13,7 @@ from farfield.records import Record
 from farfield.reports._export._export import Line, load_export
 from farfield.reports._export._figure_export import FigureExport, digest_of, load_figure
 from farfield.reports._export._images import BUILT_IN, PAPER_IMAGES, images_of
+from farfield.reports._export._notes import load_missing
 from farfield.reports._tables._levels import FILE as LEVELS_FILE
 from farfield.reports._tables._levels import Levels
 from farfield.reports._tables._report import IMAGES, Report, Row, tabulate
@@ -82,9 +84,9 @@ class Recorded:
         for key, path in paths.items():
             if key not in TABLES:
                 raise ValueError(f"{printable(path)}: {UnknownNameError('table', key, TABLES)}")
-        levels = Levels(folder)
+        levels, missing = Levels(folder), load_missing(folder)
         self.reports = {
-            key: recorded_reports(table, paths[key], levels)
+            key: recorded_reports(table, paths[key], levels, missing)
             for key, table in TABLES.items()
             if key in paths
         }
@@ -148,13 +150,16 @@ class Recorded:
         }
 
 
-def recorded_reports(table: Table, path: Path, levels: Levels) -> dict[Kind, Report]:
+def recorded_reports(
+    table: Table, path: Path, levels: Levels, missing: AbstractSet[str] = frozenset()
+) -> dict[Kind, Report]:
     """The reports of a file of records by their kind, those with the most steps first.
 
     Args:
         table: The claims that they are of.
         path: What `export` wrote of the table.
         levels: Floors and ceilings.
+        missing: Commits that the repository lacks.
 
     Raises:
         ValueError: If the file is damaged, or holds what belongs to no claim, naming file and line.
@@ -188,7 +193,8 @@ def recorded_reports(table: Table, path: Path, levels: Levels) -> dict[Kind, Rep
         kind: replace(
             report,
             rows=tuple(
-                replace(row, earlier=recipes.get(row.claim.name, ())) for row in report.rows
+                replace(row, earlier=recipes.get(row.claim.name, ()), missing=missing)
+                for row in report.rows
             ),
         )
         for kind, report in reports.items()

@@ -7,6 +7,7 @@ from typing import Final
 
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._markdown import as_words, table_line
+from farfield.reports._tables._origins import signs
 from farfield.reports._tables._report import Row
 from farfield.reproductions import Claim, Published, Verdict
 
@@ -69,7 +70,8 @@ def _ours(claim: Claim, row: Row | None) -> str:
         return SIGNS[Verdict.NEEDS_DATA if lacks_data else Verdict.NOT_RUN]
     share = row.judgement.fraction
     number = text.ours(row) if share == 1 else text.budget(row)
-    return f"{number} {SIGNS[row.judgement.verdict]}".rstrip() + recipe_of(row)
+    parts = (number, SIGNS[row.judgement.verdict], signs(row))
+    return " ".join(filter(None, parts)) + recipe_of(row)
 
 
 GOALS: Final = (Verdict.REACHED, Verdict.UNCONFIRMED, Verdict.BY_HAND, Verdict.MISSED)

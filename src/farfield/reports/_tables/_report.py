@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, final
@@ -37,6 +38,7 @@ class Row:
         ceiling: Score of the oracle, in the published unit.
         command: What a reader types to make this row.
         earlier: Networks of each recipe that the claim had before, the first one first.
+        missing: Commits that the repository lacks.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Row:
     ceiling: float
     command: str
     earlier: tuple[tuple[Record, ...], ...] = ()
+    missing: AbstractSet[str] = frozenset()
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -175,7 +178,11 @@ class Report:
 
 
 def tabulate(
-    table: Table, find: Finder, budget: Budget = Budget.PAPER, levels: Levels | None = None
+    table: Table,
+    find: Finder,
+    budget: Budget = Budget.PAPER,
+    levels: Levels | None = None,
+    missing: AbstractSet[str] = frozenset(),
 ) -> Report:
     """The table with what the records say.
 
@@ -184,6 +191,7 @@ def tabulate(
         find: The records to judge a claim by, e.g. from `records_at`.
         budget: What the commands beside the rows ask for.
         levels: Floors and ceilings that are known; `None` measures all of them.
+        missing: Commits that the repository lacks.
 
     Raises:
         ValueError: If records do not belong to the claim they were found for.
@@ -193,16 +201,17 @@ def tabulate(
     runs = [(claim, found[claim.name]) for claim in (*table.claims, *table.others)]
 
     def row(name: str, claim: Claim) -> Row:
-        missing = not is_at_hand(claim.experiment.task)
+        lacks_data = not is_at_hand(claim.experiment.task)
         level, scale = levels.of(claim), claim.published.scale
         return Row(
             name=name,
             claim=claim,
-            judgement=judge(claim, found[claim.name], runs, data_missing=missing),
+            judgement=judge(claim, found[claim.name], runs, data_missing=lacks_data),
             records=tuple(sorted(found[claim.name], key=lambda record: record.seed)),
             floor=scale * level.floor,
             ceiling=scale * level.ceiling,
             command=claim.command(budget) + _images_option(claim.experiment.task),
+            missing=missing,
         )
 
     return Report(

@@ -32,6 +32,8 @@ _LATEX: Final = str.maketrans(
         "×": r"$\times$",
         "∞": r"$\infty$",
         "†": r"$\dagger$",
+        "‡": r"$\ddagger$",
+        "§": r"\S{}",
         "Π": r"$\Pi$",
         "α": r"$\alpha$",
     }

@@ -128,7 +128,7 @@ def _narrow(report: Report, width: int) -> Group:
 
 def _two_lines(row: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The two lines of a cell."""
-    first = (text.place(row), text.published(row), text.ours(row), text.verdict(row))
+    first = (text.place(row), text.published(row), text.marked_ours(row), text.verdict(row))
     steps = f"{text.budget(row)} of steps" if row.records else ""
     spent = f"{text.seconds(row)} s" if row.records else ""
     return first, ("", steps, text.difference(row) if row.records else "", spent)

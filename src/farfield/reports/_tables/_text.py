@@ -8,6 +8,7 @@ from typing import Final
 
 from farfield._text import fixed, one_line
 from farfield.metrics import mean_and_standard_error, measure_of
+from farfield.reports._tables._origins import MEANING, signs
 from farfield.reports._tables._report import Report, Row
 from farfield.reproductions import Claim, Published, Unpublished, Verdict, VerdictRule
 
@@ -63,6 +64,11 @@ def ours(row: Row) -> str:
         else f" ± {fixed(summary.standard_error, error_digits)}"
     )
     return f"{plain(summary.mean, mean_digits)}{error} ({count})"
+
+
+def marked_ours(row: Row) -> str:
+    """The same with the signs of networks whose code nobody can look up."""
+    return f"{ours(row)} {signs(row)}".rstrip()
 
 
 def _reads_as(goal: float, mean: float, digits: int) -> bool:
@@ -163,7 +169,7 @@ def seconds(row: Row) -> str:
 
 COLUMNS: Final[dict[str, Callable[[Row], str]]] = {
     "published ± SE (n)": published,
-    "ours ± SE (n)": ours,
+    "ours ± SE (n)": marked_ours,
     "difference [95 %]": difference,
     "floor": floor,
     "ceiling": ceiling,
@@ -205,7 +211,9 @@ def notes(report: Report) -> list[str]:
     lacking = dict.fromkeys(
         row.claim.data for row in report.rows if row.judgement.verdict is Verdict.NEEDS_DATA
     )
-    return [*(f"Needs data: {what}." for what in lacking), *own_notes(report), *COMMON_NOTES]
+    origins = [MEANING] if any(map(signs, report.rows)) else []
+    needs = [f"Needs data: {what}." for what in lacking]
+    return [*needs, *own_notes(report), *origins, *COMMON_NOTES]
 
 
 def own_notes(report: Report) -> list[str]:

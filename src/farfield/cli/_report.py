@@ -1,0 +1,214 @@
+"""`farfield report`: published numbers beside what is recorded."""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from farfield.cli._arguments import Report as ReportCommand
+from farfield.cli._arguments import Verify
+from farfield.cli._console import make_console, say
+from farfield.cli._names import shapes_of
+from farfield.core import UnknownNameError, printable
+from farfield.records import Store, missing_commits, write_whole
+from farfield.reports import (
+    FIGURES,
+    Finder,
+    Levels,
+    Plate,
+    Report,
+    check_commits,
+    export,
+    export_figure,
+    exported_at,
+    illustrate,
+    load_missing,
+    records_at,
+    results_pages,
+    tabulate,
+    terminal,
+    write_report,
+)
+from farfield.reproductions import TABLES, Budget, Table
+
+UNCOMPARED = (
+    "Commits are not compared with a repository: Farfield does not run from one here, or only from "
+    "a part of its history. Uncommitted trees are known by the + of their commit."
+)
+"""Remark on an export where git cannot be asked."""
+
+
+def report(command: ReportCommand) -> None:
+    """Make reports from what is recorded.
+
+    Args:
+        command: Of which tables or figures, and where to.
+    """
+    if command.export and command.cell:
+        raise ValueError("cell must be left out with --export, which writes tables in full")
+    budget, console = Budget(command.budget), make_console()
+    store = store_of(command.records)
+    find_records = _finder(store, command, budget)
+    names = [command.table] if command.table is not None else list(TABLES)
+    tables = [*selected_tables(names, command)]
+    recorded = [table for table in tables if _is_recorded(table, find_records)]
+    if not recorded:
+        raise ValueError(_nothing(command, store, tables))
+    if command.export:
+        _check_commits(recorded, find_records, command, console)
+    levels = Levels(command.records, command.results)
+    for table in recorded:
+        folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
+        missing = (
+            load_missing(command.records) if store is None else missing_of(table, find_records)
+        )
+        found = tabulate(table, find_records, budget, levels, missing)
+        plates = present(found, store, folder, console, vector=command.svg)
+        if command.export:
+            written = export(table, find_records, command.results, any_commit=True)
+            for path in (*written, *export_figure(found, plates, command.results, budget)):
+                say(console, f"exported: {printable(path)}")
+    if command.export:
+        levels.keep(command.results)
+        _write_pages(command, console)
+
+
+def _nothing(command: ReportCommand, store: Store | None, tables: Sequence[Table]) -> str:
+    """Message that nothing is recorded of some tables at a budget."""
+    if command.table is None:
+        return (
+            f"records must hold runs of some table{' with such a cell' * bool(command.cell)}, "
+            f"got {command.records}: it holds none at the "
+            f"{command.budget} budget; `farfield reproduce` makes some"
+        )
+    (table,) = tables
+    others = [b.value for b in Budget if _is_recorded(table, _finder(store, command, b))]
+    hint = f"--budget {others[0]} has some" if others else "`farfield reproduce` makes some"
+    return f"table {table.key} has no records at the {command.budget} budget; {hint}"
+
+
+def _check_commits(
+    tables: Sequence[Table], find_records: Finder, command: ReportCommand, console: Console
+) -> None:
+    """Refuse an export of networks whose code nobody can look up, unless it is asked for."""
+    if not command.any_commit:
+        check_commits(tables, find_records, command.results)
+    if missing_commits(()) is None:
+        say(console, UNCOMPARED)
+
+
+def _write_pages(command: ReportCommand, console: Console) -> None:
+    """Make the pages of results anew."""
+    seen_from_pages = Path(os.path.relpath(command.results, command.pages)).as_posix()
+    for name, content in results_pages(command.results, seen_from_pages).items():
+        write_whole(command.pages / name, content.encode())
+    say(console, f"pages of results: {printable(command.pages)}")
+
+
+def selected_tables(names: Iterable[str], command: ReportCommand | Verify) -> Iterator[Table]:
+    """The cells that are asked for: of the table that is named, or of all tables that have some.
+
+    Args:
+        names: Keys of the tables.
+        command: The command that asks.
+    """
+    asked = [*itertools.chain(*command.cell)]
+    for name in names:
+        table, patterns = table_named(name, command.images), asked
+        if command.table is None:
+            patterns = [pattern for pattern in asked if fnmatch.filter(table.cells, pattern)]
+        if patterns or not asked:
+            yield table.select(*patterns)
+
+
+def store_of(folder: Path) -> Store | None:
+    """The records of a folder; `None` where they were exported to it as text.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        ValueError: If it holds none.
+    """
+    if (folder / "records.sqlite").is_file():
+        return Store(folder)
+    if any(path.is_file() for path in folder.glob("*/*.jsonl")):
+        return None
+    raise ValueError(
+        f"records must name a folder of records, got {folder}: it holds none; "
+        "`farfield reproduce` makes one"
+    )
+
+
+def _finder(store: Store | None, command: ReportCommand, budget: Budget) -> Finder:
+    """Finder of the records of a claim, in a store or in text."""
+    if store is None:
+        return exported_at(command.records, budget, command.seeds)
+    return records_at(store.records, budget, command.seeds)
+
+
+def missing_of(table: Table, find_records: Finder) -> frozenset[str]:
+    """Commits behind a table that the repository lacks; none where nobody can tell.
+
+    Args:
+        table: The claims.
+        find_records: The records of a claim.
+    """
+    records = [record for claim in table.claims for record in find_records(claim)]
+    return missing_commits({record.commit for record in records}) or frozenset()
+
+
+def _is_recorded(table: Table, find_records: Finder) -> bool:
+    return any(find_records(claim) for claim in table.claims)
+
+
+def table_named(name: str, images: str) -> Table:
+    """The table of a name, or that behind a figure, with its images.
+
+    Args:
+        name: Key of a table or figure.
+        images: Name of the images.
+
+    Raises:
+        UnknownNameError: If there is no such table or figure.
+    """
+    if name not in TABLES and name not in FIGURES:
+        raise UnknownNameError("table or figure", name, (*TABLES, *FIGURES))
+    table = TABLES[name] if name in TABLES else FIGURES[name].table
+    shapes = shapes_of(images)
+    return table.with_task(shapes=shapes) if shapes is not None else table
+
+
+def present(
+    found: Report, store: Store | None, folder: Path, console: Console, *, vector: bool = False
+) -> tuple[Plate, ...]:
+    """Print a table and write its files, with the plates of a figure.
+
+    Args:
+        found: The table with what was found.
+        store: Where the trained networks lie; `None` where there are records alone.
+        folder: Folder for the files.
+        console: Where to print.
+        vector: Whether the page has its pictures as SVG.
+
+    Returns:
+        The plates.
+    """
+    figure = FIGURES.get(found.key)
+    plates = illustrate(figure, found, store) if figure else ()
+    if figure and store is None and len(plates) < len(figure.exhibits):
+        console.print("There are no trained networks here; what needs them is left out.")
+    tasks = (row.claim.experiment.task for row in found.rows)
+    paths = {task.name: folder / f"problems-{task.name}.png" for task in tasks}
+    sheets = {name: path for name, path in paths.items() if path.is_file()}
+    pictures = {name: path.read_bytes() for name, path in sheets.items()}
+    written = write_report(found, folder, pictures, plates, vector=vector)
+    console.print(terminal(found, plates))
+    for path in (*written, *sheets.values()):
+        console.print(f"  {printable(path)}", soft_wrap=True, markup=False, emoji=False)
+    return plates
