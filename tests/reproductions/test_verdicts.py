@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from benchmarks.verdicts import Case, normal, outcomes
 
-from farfield.experiments import Experiment, PredictionNetwork, Recipe
+from farfield.experiments import ByHand, Experiment, PredictionNetwork, Recipe
 from farfield.reports import tabulate
 from farfield.reproductions import (
     Confirmation,
@@ -18,7 +18,7 @@ from farfield.reproductions import (
     judge,
     summarize,
 )
-from farfield.tasks import DynamicObjects, GlyphSet
+from farfield.tasks import Adding, DynamicObjects, GlyphSet
 from reproductions import made_up
 
 CELL = made_up.claim(90.0, 0.5)
@@ -38,6 +38,7 @@ def test_verdicts_bear_the_words_of_the_design():
         "underpowered",
         "reached",
         "reached, not confirmed",
+        "reached, by hand too",
         "missed",
         "measured",
         "diverged",
@@ -208,7 +209,20 @@ def test_a_rule_accepts_no_more_than_a_tenth_of_the_range():
 
 
 GOAL = made_up.unpublished(goal=99.5)
-NEITHER = "10 of the 20 networks of a star, no confirmation is named"
+NEITHER = "10 of the 20 networks of a star, no row by hand has run, no confirmation is named"
+BY_HAND = dataclasses.replace(
+    made_up.unpublished(),
+    row="By hand",
+    experiment=dataclasses.replace(GOAL.experiment, model=ByHand(), recipe=Recipe(steps=1)),
+)
+
+
+def by_hand(*percents: float):
+    """The row by hand beside a goal, with its records."""
+    return BY_HAND, made_up.records(BY_HAND, percents, steps=1)
+
+
+FAILING = by_hand(99.4, 99.5)
 
 
 @pytest.mark.parametrize(
@@ -343,15 +357,20 @@ OTHER = dataclasses.replace(
 )
 def test_a_star_takes_a_cell_that_confirms_it(first, second, lack):
     claim = with_confirmation("ours/withheld-95")
-    table = Table(key="webb2021/table-9", title="", claims=(claim, OTHER))
-    runs = [(claim, made_up.records(claim, first)), (OTHER, made_up.records(OTHER, second))]
+    table = Table(key="webb2021/table-9", title="", claims=(claim, OTHER, BY_HAND))
+    runs = [
+        (claim, made_up.records(claim, first)),
+        (OTHER, made_up.records(OTHER, second)),
+        FAILING,
+    ]
     judgement = judge(claim, runs[0][1], runs)
     assert judgement.verdict is (Verdict.UNCONFIRMED if lack else Verdict.REACHED)
     assert judgement.reason.partition("; ")[2] == (
         f"not confirmed: {lack}" if lack else "confirmed"
     )
     assert judge(OTHER, runs[1][1], runs).verdict is not Verdict.REACHED
-    report = tabulate(table, lambda one: runs[one.name == OTHER.name][1])
+    found = {one.name: records for one, records in runs}
+    report = tabulate(table, lambda one: found[one.name])
     assert report.rows[0].judgement == judgement
 
 
@@ -359,10 +378,10 @@ def test_a_confirmation_that_diverged_or_was_cut_short_is_none():
     claim = with_confirmation("ours/withheld-95")
     own = made_up.records(claim, [99.9] * 20)
     broken = made_up.diverged(made_up.records(OTHER, [99.9] * 20), seed=3, step=20)
-    found = judge(claim, own, [(OTHER, broken)])
+    found = judge(claim, own, [(OTHER, broken), FAILING])
     assert found.reason.endswith("not confirmed: ours/withheld-95: seed 3 at step 20")
     short = made_up.records(OTHER, [99.9] * 20, steps=made_up.STEPS // 2)
-    found = judge(claim, own, [(OTHER, short)])
+    found = judge(claim, own, [(OTHER, short), FAILING])
     assert found.reason.endswith("not confirmed: ours/withheld-95: 50 of 100 steps")
 
 
@@ -380,7 +399,7 @@ def test_a_confirmation_that_diverged_or_was_cut_short_is_none():
 )
 def test_a_star_takes_new_seeds_that_confirm_it(percents, lack):
     claim = with_confirmation(10)
-    judgement = judge(claim, made_up.records(claim, percents))
+    judgement = judge(claim, made_up.records(claim, percents), [FAILING])
     assert judgement.verdict is (Verdict.UNCONFIRMED if lack else Verdict.REACHED)
     assert judgement.reason.partition("; ")[2] == (
         f"not confirmed: {lack}" if lack else "confirmed"
@@ -394,7 +413,50 @@ def test_ten_networks_make_a_star_where_one_takes_over_ten_minutes(seconds, word
         msgspec.structs.replace(record, seconds=float(seconds))
         for record in made_up.records(claim, [99.9] * 20)
     ]
-    assert judge(claim, records).verdict is word
+    assert judge(claim, records, [FAILING]).verdict is word
+
+
+def test_a_goal_that_is_reached_by_hand_gets_no_star():
+    claim = with_confirmation(10)
+    judgement = judge(claim, made_up.records(claim, [99.9] * 30), [by_hand(100.0, 99.0)])
+    assert judgement.verdict is Verdict.BY_HAND
+    assert judgement.reason.endswith("30 of 30 networks pass: at least 90 % do; by hand 99.50")
+
+
+def test_a_goal_for_an_error_is_reached_by_hand_below_it():
+    claim, rule = (
+        dataclasses.replace(
+            objects(goal=0.01),
+            experiment=dataclasses.replace(GOAL.experiment, task=Adding(), model=model),
+            row=row,
+            regime="terms-4",
+        )
+        for row, model in (("Ours", GOAL.experiment.model), ("By hand", ByHand()))
+    )
+    for error, word in ((0.9, Verdict.BY_HAND), (1.1, Verdict.UNCONFIRMED)):
+        beside = [(rule, made_up.records(rule, [error] * 2))]
+        assert verdict([0.5, 0.6, 0.7], claim, beside) is word
+
+
+@pytest.mark.parametrize("training, share", [(0.5, 0.0), (0.74, 0.48), (0.75, 0.5)])
+def test_networks_that_learned_less_than_half_are_not_trained(training, share):
+    records = [
+        msgspec.structs.replace(
+            record,
+            scores=[
+                msgspec.structs.replace(score, value=training)
+                if (score.regime, score.metric) == ("training", "accuracy")
+                else score
+                for score in record.scores
+            ],
+        )
+        for record in made_up.records(GOAL, [99.9] * 10)
+    ]
+    judgement = judge(GOAL, records)
+    assert judgement.learned == pytest.approx(share)
+    assert judgement.untrained == (share < 0.5)
+    assert judge(BY_HAND, by_hand(99.9, 99.9)[1]).learned is None
+    assert judge(CELL, made_up.records(CELL, [99.9] * 10)).learned is None
 
 
 def test_a_confirmation_is_of_a_frozen_recipe():

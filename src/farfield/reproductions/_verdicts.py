@@ -235,7 +235,7 @@ def _goal(
     sign = -1 if measure_of(claim.metric).lower_is_better else 1
     if by_hand is not None and sign * by_hand >= sign * goal:
         digits = max(2, claim.published.decimals[0])
-        return Verdict.BY_HAND, f"{said}; the row by hand has {by_hand:.{digits}f}"
+        return Verdict.BY_HAND, f"{said}; by hand {by_hand:.{digits}f}"
     lacks = [
         lack
         for lack in (
