@@ -163,16 +163,16 @@ def diverged(claim: Claim, records: Sequence[Record]) -> tuple[tuple[int, int], 
 def _learned(claim: Claim, records: Sequence[Record]) -> float | None:
     """Share of the way from the floor to the best score on training problems, on average."""
     task = claim.experiment.task
-    if claim.is_by_hand or isinstance(claim.published, Published):
-        return None
     metric = metric_of(task)
-    measure, floor = measure_of(metric), task.chance(TRAINING)
+    if claim.is_by_hand or isinstance(claim.published, Published) or claim.metric != metric:
+        return None
+    measure = measure_of(metric)
     best = measure.lowest if measure.lower_is_better else measure.highest
     try:
         scores = [record.final(TRAINING, metric) for record in records]
     except KeyError:
         return None
-    if not math.isfinite(best - floor):
+    if not math.isfinite(best - (floor := task.chance(TRAINING))):
         return None
     return (sum(scores) / len(scores) - floor) / (best - floor)
 
