@@ -30,7 +30,8 @@ def test_table_1_is_as_printed() -> None:
     ]
     assert {claim.regime for claim in TABLE_1.values()} == {"new-points"}  # nothing chosen on it
     assert {claim.metric for claim in TABLE_1.values()} == {FuzzyBoolean.metric}
-    assert [claim.published.goal for claim in TABLES["gondal2021/beyond"].claims[:4]] == [
+    goals = [claim.published.goal for claim in cells("beyond").values() if not claim.is_by_hand]
+    assert goals[:4] == [
         0.9933,
         0.9152,
         0.9807,
@@ -117,7 +118,7 @@ def test_matrices_of_our_own_never_stand_beside_published_numbers() -> None:
     recipes = [claim.experiment.recipe for claim in own.values()]
     assert len({(recipe.steps, recipe.batch_size) for recipe in recipes}) == 1  # the same budget
     goals = [claim for claim in cells("beyond").values() if claim.group == "extrapolation"]
-    assert {claim.row: claim.published.goal for claim in goals} == {
+    assert {claim.row: claim.published.goal for claim in goals if not claim.is_by_hand} == {
         "NI": 25.0,
         "NI + TCN": 25.0,
         "ViT + TCN": None,
@@ -130,7 +131,9 @@ def test_matrices_of_our_own_never_stand_beside_published_numbers() -> None:
 
 def test_matrices_by_rule_are_balanced_and_rivals_read_the_same_panels() -> None:
     table = cells("matrices-by-rule")
-    first, *others = [claim for claim in table.values() if claim.column == "test"]
+    first, *others = [
+        claim for claim in table.values() if claim.column == "test" and not claim.is_by_hand
+    ]
     assert [claim.published.goal for claim in (first, *others)] == [60.0, None, None, None]
     assert {claim.experiment.recipe for claim in table.values()} == {first.experiment.recipe}
     encoders = {claim.row: claim.experiment.model.encoder for claim in (first, *others)}

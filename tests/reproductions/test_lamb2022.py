@@ -172,7 +172,7 @@ def test_the_goals_are_set() -> None:
 
 def test_who_reads_at_the_side_of_training_is_told_apart() -> None:
     for claim in cells("beyond"):
-        if claim.group == "digits":
+        if claim.group == "digits" and not claim.is_by_hand:
             model = claim.experiment.model.build(SequentialMNIST(), stream(0, "weights"))
             assert isinstance(
                 model, ResizedSequence if claim.row.endswith("read at 14") else SequenceModel

@@ -61,7 +61,7 @@ class DeepSets(nn.Module):
         self.output = xavier_normal_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
 
     def extra_repr(self) -> str:
-        """Which pooling."""
+        """Options that differ from the defaults."""
         return f"maximum={self.maximum}"
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
