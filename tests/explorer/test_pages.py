@@ -165,6 +165,7 @@ def test_a_cell_leads_to_its_profile_with_interval_and_print(explored: Explored)
     (series,) = chart["series"]
     low, high = stats.t.interval(0.95, 9, loc=np.mean(PERCENTS), scale=stats.sem(PERCENTS))
     assert chart["x"] == [98]
+    assert chart["reach"] == pytest.approx([0.94 * 98, 1.06 * 98])  # of one point, not from 0
     assert series["label"] == "LSTM + TCN"  # without the cell of fewer steps
     found = [series[name][0] for name in ("mean", "low", "high", "published")]
     assert found == pytest.approx([np.mean(PERCENTS), low, high, EXPORTED.published.mean])

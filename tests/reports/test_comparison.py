@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import itertools
 from pathlib import Path
 
 import pytest
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from scipy import stats
@@ -16,6 +19,7 @@ from farfield.metrics import measure_of
 from farfield.models import ESBN, LSTM
 from farfield.records import Record, Score, Store
 from farfield.reports import (
+    LIGHT,
     Comparison,
     ExtrapolationProfile,
     Point,
@@ -128,8 +132,8 @@ def test_names_are_words_in_pictures_and_tables(store: Store, tmp_path: Path) ->
     assert [line.split(" | ")[0].removeprefix("| ").rstrip() for line in lines[2:8]] == [
         cell.split(" | ")[0] for cell, _ in HOSTILE.values()
     ]
-    rows = [line for line in written["table.tex"].read_text().splitlines() if " & " in line]
-    assert [row.split(" & ")[0] for row in rows[1:7]] == [cell for _, cell in HOSTILE.values()]
+    lines = written["table.tex"].read_text().split("\\midrule\n")[1].splitlines()
+    assert [row.split(" & ")[0] for row in lines[:6]] == [cell for _, cell in HOSTILE.values()]
     with written["table.csv"].open(newline="") as file:
         models = [row["model"] for row in csv.DictReader(file)]
     assert [name.encode(errors="backslashreplace").decode() for name in HOSTILE] == models[:6]
@@ -179,6 +183,34 @@ def test_runs_are_removed_for_good(store: Store) -> None:
     assert store.keys() == [other]
 
 
+def _on(task: str, *means: float) -> ExtrapolationProfile:
+    return dataclasses.replace(_profile(*means), task=task)
+
+
+def test_latex_has_a_row_for_each_model_and_a_column_for_each_task(tmp_path: Path) -> None:
+    tasks = ("one", "two", "three & more of its words")
+    profiles = [(who, _on(task, 0.9, 0.8, 0.7)) for who in ("mine", "other") for task in tasks]
+    profiles[0] = ("mine", _on("one", 0.9, 0.8, 0.1225))
+    Comparison(profiles=tuple(profiles[:-1]), against="mine").write(tmp_path)
+    lines = (tmp_path / "table.tex").read_text().splitlines()
+    third = r"\shortstack[r]{three \& more of\\its words\\farther} \\"
+    assert lines == [
+        r"\begin{tabular}{lrrr}",
+        r"\toprule",
+        r"model & \shortstack[r]{one\\farther} & \shortstack[r]{two\\farther} & " + third,
+        r"\midrule",
+        r"mine & 12.3 $\pm$ 1.2 \% & 70.0 $\pm$ 1.2 \% & 70.0 $\pm$ 1.2 \% \\",
+        r"other & 70.0 $\pm$ 1.2 \% & 70.0 $\pm$ 1.2 \% & -- \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        "% mean and standard error, 3 networks",
+    ]
+    Comparison(profiles=(profiles[0],), against="mine").write(tmp_path)
+    lines = (tmp_path / "table.tex").read_text().splitlines()
+    assert lines[0] == r"\begin{tabular}{lrrr}"  # few regimes have a column each
+    assert r"\shortstack[r]{one\\training} & \shortstack[r]{one\\far} &" in lines[2]
+
+
 def test_a_table_is_written_by_the_end_of_its_name(tmp_path: Path) -> None:
     table = Tabular(
         headings=("name", "50 % | x"), cells=(("a_b", "−1 ± 2"),), values=({"a": 1, "b": None},)
@@ -207,15 +239,51 @@ def _profile(*means: float) -> ExtrapolationProfile:
     return ExtrapolationProfile(task="a task", points=tuple(points))
 
 
-def test_of_many_models_one_s_own_and_the_best_have_colors(check_baseline) -> None:
+def test_of_many_models_all_have_a_name_and_the_best_their_networks(check_baseline) -> None:
     profiles = [(f"rival {n}", _profile(0.95, 0.9 - n / 20, 0.8 - n / 15)) for n in range(9)]
     mine = ("mine", _profile(0.97, 0.7, 0.5))
     comparison = Comparison(profiles=(mine, *profiles), against="mine")
     figure = comparison.figure()
-    texts = {text.get_text() for text in figure.axes[0].texts}
-    assert {"● mine", "■ rival 0"} <= texts
-    assert not any("rival 5" in text for text in texts)
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert {"● mine", "■ rival 0", "■ rival 7", "3 networks"} <= {*texts}
+    assert sum("rival" in text for text in texts) == 9
+    colors = {
+        to_hex(text.get_color()) for text in figure.axes[0].texts if "rival" in text.get_text()
+    }
+    assert colors == {*LIGHT.models}
+    dots = [one for one in figure.axes[0].collections if isinstance(one, PathCollection)]
+    assert len(dots) == len(LIGHT.models)
     check_baseline(figure, "comparison-crowded")
+
+
+def _named(figure: Figure) -> set[str]:
+    return {text.get_text() for text in figure.legends[0].get_texts()}
+
+
+def test_a_legend_names_an_interval_where_one_is_drawn() -> None:
+    few = tuple(
+        dataclasses.replace(point, values=point.values[:2], seeds=(0, 1))
+        for point in _profile(0.97, 0.7, 0.5).points
+    )
+    mine = ("mine", ExtrapolationProfile(task="a task", points=few))
+    rivals = [(f"rival {n}", _profile(0.9, 0.8, 0.1)) for n in range(9)]
+    best = [(f"best {n}", ExtrapolationProfile(task="a task", points=few)) for n in range(7)]
+    crowded = Comparison(profiles=(mine, *rivals, *best), against="mine").figure()
+    assert _named(crowded) == {"mean", "one network", "floor (guessing)", "mean alone"}
+    three = Comparison(profiles=(mine, rivals[0]), against="mine").figure()
+    assert _named(three) == {"mean, 95 % interval", "one network", "floor (guessing)"}
+    assert "2–3 networks each" in {text.get_text() for text in three.axes[0].texts}
+
+
+def test_words_of_an_axis_are_not_broken() -> None:
+    points = [
+        Point(regime=regime, distance=0, unit="steps", values=(0.4,), floor=0.25, seeds=(0,))
+        for regime in ("training", "validation", "shifted-left-17")
+    ]
+    profile = ExtrapolationProfile(task="a task", points=tuple(points))
+    axes = Comparison(profiles=(("mine", profile),), against="mine").figure().axes[0]
+    shown = [label.get_text() for label in axes.get_xticklabels()]
+    assert shown == ["training", "validation", "shifted-\nleft-17"]
 
 
 def test_few_models_all_have_colors(check_baseline) -> None:

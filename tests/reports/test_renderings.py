@@ -351,3 +351,11 @@ def test_every_view_of_a_mean_rounds_it_alike():
     assert all("12.3 (1)" in view and "12.2" not in view for view in views)
     assert measure_of("accuracy").written(0.1225) == "12.3"
     assert text.signed(-12.25, 1) == "−12.3"
+
+
+def test_a_table_without_results_has_no_picture(tmp_path):
+    found = tabulate(DEMO, lambda _: [], Budget.QUICK)
+    assert {path.name for path in write_report(found, tmp_path)} == {"report.html", "report.md"}
+    for page in (html(found), html(found, pictures={})):
+        assert "<img" not in page
+        assert "not run" in page

@@ -141,7 +141,9 @@ def _chart(curves: list[Curve]) -> str:
     series = [
         {"label": curve.label, **{name: column(curve, name) for name in names}} for curve in curves
     ]
-    return json.dumps({"x": distances, "series": series})
+    room = 0.06 * ((distances[-1] - distances[0]) or abs(distances[0]) or 1.0)
+    reach = [distances[0] - room, distances[-1] + room]
+    return json.dumps({"x": distances, "reach": reach, "series": series})
 
 
 def problems(_: Source, query: Query) -> Context:

@@ -33,10 +33,11 @@ function options(chart, place) {
   const size = { width: place.clientWidth, height: Math.max(260, Math.min(440, place.clientWidth * 0.55)) };
   const axes = [{ ...axis, label: place.dataset.unit, labelSize: 24 }, { ...axis, label: place.dataset.score, labelSize: 24, size: 56 }];
   const reach = (_, low, high) => {
-    const room = (high - low || 1) * 0.06;
+    const room = (high - low || Math.abs(high) || 1) * 0.06;
     return [low - room, high + room];
   };
-  return [{ ...size, series, bands, axes, scales: { x: { time: false, range: reach }, y: { range: reach } }, cursor: { points: { size: 8 } } }, data];
+  const across = chart.x.length > 1 ? reach : chart.reach; // uPlot makes 0…2x of a single point x
+  return [{ ...size, series, bands, axes, scales: { x: { time: false, range: across }, y: { range: reach } }, cursor: { points: { size: 8 } } }, data];
 }
 
 function draw() {

@@ -196,7 +196,7 @@ def _draw(
         xlim=(-0.5, len(rules) - 0.5),
         ylim=(len(mechanisms) - 0.5, -0.5),
         xticks=range(len(rules)),
-        xticklabels=[textwrap.fill(rule, 11) for rule in rules],
+        xticklabels=[textwrap.fill(rule, 11, break_long_words=False) for rule in rules],
         yticks=range(len(mechanisms)),
         yticklabels=mechanisms,
     )

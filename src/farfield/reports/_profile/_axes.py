@@ -261,7 +261,7 @@ def title(
     lines = textwrap.wrap(", ".join(parts).replace(" %", "\N{NO-BREAK SPACE}%"), letters)
     beneath = "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
     pad = 16 + 1.2 * 0.94 * size * max(len(lines) - 1, 0)
-    axes.set_title(textwrap.fill(subject, letters), fontsize=size, pad=pad)
+    axes.set_title(textwrap.fill(subject, letters, break_long_words=False), fontsize=size, pad=pad)
     axes.annotate(
         beneath, (0, 1), (0, 5), "axes fraction", textcoords="offset points",
         fontsize=0.94 * size, color=theme.muted, va="bottom",

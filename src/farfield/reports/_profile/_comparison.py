@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from farfield.core import check_arguments, expand_home
 from farfield.experiments import Experiment, source_of_value
 from farfield.metrics import Interval, PairedTest, paired_t_test, t_interval
 from farfield.records import Store, write_whole
+from farfield.reports._profile._axes import networks_note
 from farfield.reports._profile._comparison_drawing import draw_profiles
 from farfield.reports._profile._extrapolation import (
     ExtrapolationProfile,
@@ -25,10 +27,14 @@ from farfield.reports._profile._panels import FEWEST
 from farfield.reports._profile._profiles import pdf, png, svg
 from farfield.reports._profile._theme import LIGHT, Theme
 from farfield.reports._tables import _text as text
-from farfield.reports._tables._tabular import Tabular
+from farfield.reports._tables._tabular import Tabular, latex_words
 
 PICTURES: Final[dict[str, Callable[[Figure], bytes]]] = {".png": png, ".pdf": pdf, ".svg": svg}
 """Formats of a picture by the end of the name of its file."""
+MOST_COLUMNS: Final = 8
+"""Most regimes that have a column each in LaTeX; of more, the one furthest out of each task has."""
+HEADING: Final = 16
+"""Characters in a line of a heading in LaTeX."""
 
 
 @final
@@ -167,12 +173,40 @@ class Comparison:
     def __str__(self) -> str:
         return str(self.tabular)
 
+    def _latex(self) -> str:
+        """The scores as papers print them, with the rules of `booktabs`: models as rows.
+
+        A column is a regime, with its task above it. Of more than eight the one furthest from
+        training stands for each task; `tabular` has all.
+        """
+        points = {(name, task, regime): point for name, task, regime, point in self._points}
+        columns = [*dict.fromkeys((task, regime) for _, task, regime, _ in self._points)]
+        if len(columns) > MOST_COLUMNS:
+            columns = [*dict(columns).items()]
+        cells = {place: point for place, point in points.items() if place[1:] in columns}
+        counts = {len(point.values) for point in cells.values()}
+        said = networks_note((min(counts), max(counts))[: len(counts)])
+        rows = [
+            [latex_words(name)]
+            + [
+                latex_words(cells[name, *place].cells[2] if (name, *place) in cells else "–")
+                for place in columns
+            ]
+            for name in self.names
+        ]
+        head = ["model", *(_heading(*place) for place in columns)]
+        lines = [" & ".join(row) + r" \\" for row in (head, *rows)]
+        begin = f"\\begin{{tabular}}{{l{'r' * len(columns)}}}"
+        top = [begin, r"\toprule", lines[0], r"\midrule"]
+        end = [r"\bottomrule", r"\end{tabular}", f"% mean and standard error, {said}", ""]
+        return "\n".join([*top, *lines[1:], *end])
+
     def figure(self, theme: Theme = LIGHT) -> Figure:
         """The profiles as a picture, a panel for each task.
 
         Filled markers are means, with 95 % intervals where there are three networks or more, dots
-        single networks. Of more models than there are colors only `against` and the best of each
-        panel have one.
+        single networks. Of more models than there are colors those of `against` and of the best of
+        each panel are shown; of the others a thin line shows the mean.
 
         Args:
             theme: Colors.
@@ -196,7 +230,9 @@ class Comparison:
             written.append(place / f"profile{suffix}")
             write_whole(written[-1], encode(figure))
         table = self.tabular
-        return [*written, *(table.write(place / f"table{end}") for end in (".csv", ".md", ".tex"))]
+        written += [table.write(place / f"table{end}") for end in (".csv", ".md")]
+        write_whole(place / "table.tex", self._latex().encode(errors="backslashreplace"))
+        return [*written, place / "table.tex"]
 
 
 @check_arguments
@@ -237,6 +273,12 @@ def compare(
         profiles.append((name, profile))
     first = next(iter(experiments), "")
     return Comparison(profiles=tuple(profiles), against=first if against is None else against)
+
+
+def _heading(task: str, regime: str) -> str:
+    """A task above a regime, as a heading in LaTeX."""
+    lines = [*textwrap.wrap(task, HEADING, break_long_words=False), regime]
+    return r"\shortstack[r]{" + r"\\".join(map(latex_words, lines)) + "}"
 
 
 def _interval(point: Point) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -15,14 +15,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from farfield.metrics import t_interval
-from farfield.reports._profile._axes import LEGEND, WIDTH, abreast, legend
+from farfield.reports._profile._axes import LEGEND, WIDTH, abreast, legend, networks_note
 from farfield.reports._profile._extrapolation import ExtrapolationProfile, Point
 from farfield.reports._profile._panels import (
     DASHES,
     DOT,
     FEWEST,
     GOLDEN,
-    LABEL_SHARE,
     MARKERS,
     Series,
     end_labels,
@@ -38,12 +37,16 @@ DODGE: Final = 0.06
 """Offset between models at one distance, in steps of the axis."""
 MARKED: Final = 30
 """Most regimes whose means have a marker and whose networks are shown; of more, lines and bands."""
+MARGIN: Final = 0.85
+"""Height of all that stands around a panel, inches."""
 CHARACTER, LINE = 0.07, 0.13
 """Width of a character of the labels of an axis and height of a line of them, inches."""
 LONGEST: Final = 24
 """Characters of a regime's name that stands upright, at most."""
-BEHIND: Final = "other models"
-"""Legend of the models that have no color."""
+BEHIND: Final = "mean alone"
+"""Legend of the models of a crowded panel whose networks are not shown."""
+NAME: Final = 0.11
+"""Height of a name beside a line, inches."""
 
 Profiles = Sequence[tuple[str, ExtrapolationProfile]]
 Place = tuple[float, str]
@@ -67,69 +70,87 @@ def draw_profiles(profiles: Profiles, against: str, theme: Theme) -> Figure:
     across = min(len(panels), 2 if is_crowded else abreast(names))
     rows = math.ceil(len(panels) / across)
     width = WIDTH if across > 1 else 0.7 * WIDTH
-    figure = Figure(figsize=(width, HEIGHT * rows + LEGEND))
+    height = max(HEIGHT, MARGIN + NAME * max(map(len, panels.values())))
+    figure = Figure(figsize=(width, height * rows + LEGEND))
     grid = figure.subplots(rows, across, squeeze=False)
+    styles, points = _styles(names, theme), list[Point]()
     for axes, (task, shown) in zip(grid.flat, panels.items(), strict=False):
-        styles = _styles(_foremost(shown, against) if is_crowded else names, theme)
-        _panel(axes, shown, styles, theme)
-        axes.set_title(task)
+        front = _foremost(shown, against)[: len(theme.models)] if is_crowded else names
+        _panel(axes, shown, styles, front, theme)
+        points += [point for name, one in shown if name in front for point in one.points]
+        _title(axes, task, shown, theme)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
-    points = [point for _, profile in profiles for point in profile.points]
     most = max(len(_places(shown)) for shown in panels.values())
     marks = _marks(points, theme, is_crowded=is_crowded, is_marked=most <= MARKED)
     legend(figure, marks, columns=4 if across > 1 else 3)
     return figure
 
 
+def _title(axes: Axes, task: str, shown: Profiles, theme: Theme) -> None:
+    """Name of a task, and beneath it the networks behind its points."""
+    counts = {len(point.values) for _, profile in shown for point in profile.points}
+    axes.set_title(task, pad=14)
+    axes.annotate(
+        networks_note((min(counts), max(counts))[: len(counts)]), (0, 1), (0, 4), "axes fraction",
+        textcoords="offset points", fontsize=6.8, color=theme.muted, va="bottom",
+    )  # fmt: skip
+
+
 def _foremost(shown: Profiles, against: str) -> list[str]:
-    """The models of a crowded panel that have a color: `against`, and the best one furthest out."""
-    regime = next((p.points[-1].regime for name, p in shown if name == against), None)
+    """The models with a score in the regime furthest out: `against`, then the best ones first."""
+    _, regime = [*_places(shown)][-1]
     last = {
-        name: point
+        name: -point.mean if point.measure.lower_is_better else point.mean
         for name, profile in shown
         for point in profile.points
-        if point.regime == regime and point.values and name != against
+        if point.regime == regime and point.values
     }
-    if not last:
-        return [against]
-    sign = -1 if next(iter(last.values())).measure.lower_is_better else 1
-    return [against, max(last, key=lambda name: sign * last[name].mean)]
+    return sorted(last, key=lambda name: (name != against, -last[name]))
 
 
-def _styles(foremost: Sequence[str], theme: Theme) -> dict[str, Series]:
-    """Color, line and marker of each model that has a color."""
+def _styles(names: Sequence[str], theme: Theme) -> dict[str, Series]:
+    """Color, line and marker of each model, the same in all panels."""
     styles = {}
-    for number, name in enumerate(foremost):
+    for number, name in enumerate(names):
         again, color = divmod(number, len(theme.models))
         styles[name] = Series(
             label=name,
             color=theme.models[color],
             dashes=DASHES[again % len(DASHES)],
-            marker=[*MARKERS][number % len(MARKERS)],
+            marker=[*MARKERS][(number + again) % len(MARKERS)],
             rows=(),
         )
     return styles
 
 
-def _panel(axes: Axes, shown: Profiles, styles: Mapping[str, Series], theme: Theme) -> None:
-    """The profiles of one task."""
+def _panel(
+    axes: Axes,
+    shown: Profiles,
+    styles: Mapping[str, Series],
+    front: Collection[str],
+    theme: Theme,
+) -> None:
+    """The profiles of one task, with the networks of those in front."""
     points = [point for _, profile in shown for point in profile.points]
     places = _places(shown)
     scale = 100 if points[0].measure.percent else 1
     _limits(axes, points, scale)
     ends = []
-    front = [(name, profile) for name, profile in shown if name in styles]
+    order = [name for name, _ in shown if name in front]
     for name, profile in shown:
         outwards = sorted(profile.points, key=lambda p: p.distance)
         spots = np.array([places[p.distance, p.regime] for p in outwards], float)
         means = scale * np.array([point.mean for point in outwards])
-        if name not in styles:
-            axes.plot(spots, means, color=theme.muted, linewidth=0.6, alpha=0.55, zorder=2)
-            continue
         style, is_marked = styles[name], len(places) <= MARKED
+        ends += [(float(mean), style) for mean in means[np.isfinite(means)][-1:]]
+        if name not in front:
+            axes.plot(
+                spots, means, color=style.color, linestyle=style.dashes, linewidth=0.6, zorder=2
+            )
+            continue
         if is_marked:
-            spots += DODGE * (front.index((name, profile)) - (len(front) - 1) / 2)
+            spots += DODGE * (order.index(name) - (len(order) - 1) / 2)
             _networks(axes, spots, outwards, style.color, scale)
         axes.plot(
             spots, means, marker=style.marker if is_marked else "", color=style.color,
@@ -137,16 +158,13 @@ def _panel(axes: Axes, shown: Profiles, styles: Mapping[str, Series], theme: The
             markeredgecolor=theme.background, markeredgewidth=0.7, zorder=5,
         )  # fmt: skip
         _intervals(axes, spots, outwards, style.color, scale, is_marked=is_marked)
-        finite = means[np.isfinite(means)]
-        if finite.size:
-            ends.append((float(finite[-1]), style))
     _floors(axes, points, places, scale, theme)
     axes.set_xlim(-0.35, len(places) - 0.65)
     _name_places(axes, [*places])
     axes.set_xlabel(f"distance ({points[-1].unit})")
     axes.set_ylabel(f"{points[0].measure.label}{' (%)' if scale == 100 else ''}")
     low, high = axes.yaxis.get_transform().transform(axes.get_ylim())
-    end_labels(axes, ends, LABEL_SHARE * (high - low))
+    end_labels(axes, ends, min(NAME / (HEIGHT - MARGIN), 1 / max(len(ends), 1)) * (high - low))
 
 
 def _limits(axes: Axes, points: Sequence[Point], scale: float) -> None:
@@ -252,7 +270,7 @@ def _labels(places: Sequence[Place]) -> list[str]:
     alike = len(set(distances)) < len(distances)
     return [
         TRAINING if regime == TRAINING
-        else textwrap.fill(regime, 9) if alike
+        else textwrap.fill(regime, 9, break_long_words=False) if alike
         else f"{distance:g}"
         for distance, regime in places
     ]  # fmt: skip
@@ -263,7 +281,7 @@ def _marks(
 ) -> dict[str, Line2D]:
     """Legend of what is drawn."""
     ink, faint = theme.foreground, theme.muted
-    most = max(len(point.values) for point in points)
+    most = max((len(point.values) for point in points), default=0)
     mean = "mean, 95 % interval" if most >= FEWEST else "mean"
     marks = {
         mean: Line2D(
@@ -277,5 +295,5 @@ def _marks(
     if not is_marked:
         del marks["one network"]
     if is_crowded:
-        marks[BEHIND] = Line2D([], [], color=faint, linewidth=0.6, alpha=0.55)
+        marks[BEHIND] = Line2D([], [], color=ink, linewidth=0.6)
     return marks

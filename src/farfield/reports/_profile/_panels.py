@@ -105,7 +105,7 @@ def side_by_side(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
     middle, reach = (len(series) - 1) / 2, max(len(series), 3) / 2
     axes.set_xlim(middle - reach, middle + reach)
     length = max(LONGEST_LABEL, ALL_LABELS // len(series))
-    names = [textwrap.fill(one.label, length) for one in series]
+    names = [textwrap.fill(one.label, length, break_long_words=False) for one in series]
     axes.set_xticks(range(len(series)), names)
     axes.tick_params(axis="x", length=0, labelsize=7, pad=3)
     for label, one in zip(axes.get_xticklabels(), series, strict=True):
@@ -221,7 +221,7 @@ def _column(rows: Sequence[Row], distance: float) -> str:
     numbers = re.findall(r"[\d.]+", claim.column.replace(",", ""))
     if others or claim.column == claim.regime or f"{distance:g}" in numbers:
         return ""
-    return textwrap.fill(claim.column, 12)
+    return textwrap.fill(claim.column, 12, break_long_words=False)
 
 
 def _networks(

@@ -36,9 +36,9 @@ def html(
         pictures: Pictures as PNG by name of the plate, the profiles by `PROFILES`; drawn as SVG
             for light and for dark screens, which takes longer, if `None`.
     """
-    shown = {PROFILES: partial(profiles, report)} | {
-        one.name: one.draw for one in plates if one.draw
-    }
+    shown: dict[str, Callable[[Theme], Figure]]
+    shown = {PROFILES: partial(profiles, report)} if report.run else {}
+    shown |= {one.name: one.draw for one in plates if one.draw}
     drawn = {
         name: _drawn(draw) if pictures is None else _Picture(light=_data("png", pictures[name]))
         for name, draw in shown.items()
@@ -67,7 +67,7 @@ def html(
             for one in plates
         ],
         finding_head=FINDING_HEAD,
-        profile=drawn[PROFILES],
+        profile=drawn.get(PROFILES),
         sheets={name: _data("png", picture) for name, picture in (sheets or {}).items()},
     )
 

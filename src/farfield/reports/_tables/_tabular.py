@@ -41,6 +41,15 @@ _LATEX: Final = str.maketrans(
 """Signs that LaTeX takes for commands, or that some of its engines have no letter for."""
 
 
+def latex_words(text: object) -> str:
+    """The text as a cell of LaTeX, in which nothing is a command.
+
+    Args:
+        text: A name that people gave, or a number.
+    """
+    return one_line(text).translate(_LATEX)
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class Tabular:
@@ -70,8 +79,7 @@ class Tabular:
     def latex(self) -> str:
         r"""The table in LaTeX, with the rules of `booktabs` (`\usepackage{booktabs}`)."""
         head, *rows = [
-            " & ".join(one_line(cell).translate(_LATEX) for cell in row) + r" \\"
-            for row in (self.headings, *self.cells)
+            " & ".join(map(latex_words, row)) + r" \\" for row in (self.headings, *self.cells)
         ]
         columns = "l" + "r" * (len(self.headings) - 1)
         lines = [f"\\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows]

@@ -25,7 +25,7 @@ def write_report(
 ) -> list[Path]:
     """Write `report.html`, `report.md`, `profiles.png` and a PNG for each plate.
 
-    Each is whole or not there at all.
+    Each is whole or not there at all. A table without results has no picture.
 
     Args:
         report: The table with what was found.
@@ -38,7 +38,7 @@ def write_report(
     Raises:
         StoreError: If a file cannot be written.
     """
-    pictures = {PROFILES: png(profiles(report))}
+    pictures = {PROFILES: png(profiles(report))} if report.run else {}
     pictures |= {one.name: png(one.draw(LIGHT)) for one in plates if one.draw}
     contents = {
         "report.html": html(report, sheets, plates, None if vector else pictures).encode(),
