@@ -59,17 +59,25 @@ def test_differences_are_those_of_pairs_and_intervals_of_all_that_is_planned() -
     assert "RIMs" not in told
 
 
-def test_what_is_certain_is_framed_and_what_is_not_run_hatched() -> None:
+def test_what_is_certain_is_framed_and_what_is_not_run_left_out() -> None:
     for theme in (LIGHT, DARK):
-        panel = plate(made).draw(theme).axes[2]
-        assert panel.get_title(loc="left") == "Distribution-of-three"
+        picture = plate(made).draw(theme)
+        panel, *others = picture.axes
+        assert not any(axes.axison for axes in others)
+        assert panel.get_title(loc="left") == "Distribution-of-three (chance: 25 %)"
+        missing = (
+            "Not run: Same/different, Relational match-to-sample, Identity rules, All the same, "
+            "Tinted same/different. –: not run."
+        )
+        assert picture.get_suptitle().splitlines()[1] == missing
+        assert plate(made).caption.endswith(missing)
         boxes = [part for part in panel.patches if isinstance(part, Rectangle)]
         frames = [box for box in boxes if box.get_edgecolor() == to_rgba(theme.foreground)]
         assert [round(box.get_x() + 0.46) for box in frames] == [4]
         # Of five mechanisms and five rules each, RIMs have a score to compare with; one of ESBN.
-        assert sum(bool(box.get_hatch()) for box in boxes) == 5 * 5 - 1 + 1
-        words = {text.get_text() for text in panel.texts}
-        assert words == {"67", "50", "+11", "+1", "−40"}
+        words = [text.get_text() for text in panel.texts]
+        assert words.count("–") == 5 * 5 - 1 + 1
+        assert {*words} == {"67", "50", "+11", "+1", "−40", "–"}
         colors = [box.get_facecolor() for box in boxes if box.get_facecolor()[3] > 0]
         assert sorted(color[3] for color in colors) == pytest.approx([0.015, 0.165, 0.6])
         assert {color[:3] for color in colors} == {to_rgba(c)[:3] for c in theme.models[:2]}
@@ -83,7 +91,7 @@ def test_of_several_regimes_the_farthest_counts() -> None:
         far = 20.0 if claim.regime == "tint-reversed" else 80.0
         return made_up.records(claim, [far + lift], steps=STEPS)
 
-    drawn = plate(tinted).draw(LIGHT).axes[5]
+    drawn = plate(tinted).draw(LIGHT).axes[0]
     assert {text.get_text() for text in drawn.texts} >= {"20"}
     assert "80" not in {text.get_text() for text in drawn.texts}
 

@@ -25,8 +25,9 @@ from farfield.reports._tables._report import Report, Row
 CAPTION: Final = (
     "Points by which each learning rule changes the score that a mechanism has with {baseline!r} "
     "in the regime farthest from training, mean over pairs of networks of one seed; first column: "
-    "that score, in percent. Framed: the 95 % t interval, corrected for all {comparisons} "
-    "differences planned (Bonferroni), leaves out 0. Two pairs at least make an interval."
+    "that score, in percent. Chance: the score of answers that ignore the problem. Framed: the "
+    "95 % t interval, corrected for all {comparisons} differences planned (Bonferroni), leaves out "
+    "0. Two pairs at least make an interval. {missing}"
 )
 ACROSS: Final = 2
 """Panels side by side."""
@@ -34,7 +35,6 @@ LINE: Final = 0.2
 """Height of a line of a panel, inches."""
 STRONGEST: Final = 0.6
 """Opacity of the largest difference: letters stay legible on it."""
-HATCH: Final = "//////"
 NAME: Final = ", "
 """Text between mechanism and rule in the name of a row."""
 
@@ -90,7 +90,9 @@ class RuleEffects:
         return Plate(
             name="effects",
             title="What learning rules change",
-            caption=CAPTION.format(baseline=self.baseline, comparisons=len(effects)),
+            caption=CAPTION.format(
+                baseline=self.baseline, comparisons=len(effects), missing=_missing(effects)
+            ).rstrip(),
             draw=partial(_draw, farthest, effects, self.baseline),
             findings=(
                 *_findings(effects, lambda effect: effect.rule),
@@ -165,6 +167,15 @@ def _most(effects: Sequence[_Effect], sign: int, word: str) -> str:
     return f"clearly {word} in {len(clear)}, most {points} ({where})"
 
 
+def _missing(effects: Sequence[_Effect]) -> str:
+    """Text on what was not run: whole tasks, which have no panel, and single cells."""
+    ran = {effect.subject for effect in effects if effect.pairs}
+    absent = dict.fromkeys(effect.subject for effect in effects if effect.subject not in ran)
+    gaps = any(not effect.pairs for effect in effects if effect.subject in ran)
+    said = [f"Not run: {', '.join(absent)}."] if absent else []
+    return " ".join([*said, *["–: not run."] * gaps])
+
+
 @in_style
 def _draw(
     panels: dict[str, dict[tuple[str, str], Row]],
@@ -172,17 +183,20 @@ def _draw(
     baseline: str,
     theme: Theme,
 ) -> Picture:
-    """A panel for each task: mechanisms from the top, rules across."""
+    """A panel for each task that was run: mechanisms from the top, rules across."""
+    ran = {effect.subject for effect in effects if effect.pairs}
+    panels = {subject: cells for subject, cells in panels.items() if subject in ran}
     mechanisms = [*dict.fromkeys(effect.mechanism for effect in effects)]
     rules = [baseline, *dict.fromkeys(effect.rule for effect in effects)]
     largest = max(abs(effect.difference.value) for effect in effects if effect.difference)
     lines = -(-len(panels) // ACROSS)
-    picture = Picture(figsize=(WIDTH, lines * (LINE * len(mechanisms) + 0.3) + 0.75))
+    picture = Picture(figsize=(WIDTH, lines * (LINE * len(mechanisms) + 0.3) + 0.85))
     grid = picture.subplots(lines, ACROSS, squeeze=False, sharex=True, sharey=True)
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
     for axes, (subject, cells) in zip(grid.flat, panels.items(), strict=False):
-        axes.set_title(subject)
+        level = text.plain(next(iter(cells.values())).floor, 0)
+        axes.set_title(f"{subject} (chance: {level} %)")
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
         for (mechanism, rule), row in cells.items():
@@ -210,10 +224,10 @@ def _draw(
     picture.suptitle(
         f"{baseline}: score (%); others: change in points. "
         f"Pairs of networks in a cell: {text.span(str(min(counts)), str(max(counts)))}; "
-        f"{text.shares(min(shares), max(shares))} of steps.",
+        f"{text.shares(min(shares), max(shares))} of steps.\n{_missing(effects)}".rstrip(),
         fontsize=7, color=theme.muted, x=0.006, ha="left",
     )  # fmt: skip
-    legend(picture, _marks(theme), columns=4)
+    legend(picture, _marks(theme), columns=3)
     return picture
 
 
@@ -223,13 +237,18 @@ def _score(axes: Axes, line: int, row: Row, theme: Theme) -> None:
         mean = text.plain(mean_and_standard_error(row.values).mean, 0)
         axes.text(0, line, mean, ha="center", va="center", fontsize=6.8, color=theme.muted)
     else:
-        _box(axes, (0, line), hatch=HATCH, edgecolor=theme.muted, linewidth=0)
+        _dash(axes, (0, line), theme)
+
+
+def _dash(axes: Axes, spot: tuple[int, int], theme: Theme) -> None:
+    """The sign of a cell that was not run."""
+    axes.text(*spot, text.MISSING, ha="center", va="center", fontsize=6.8, color=theme.muted)
 
 
 def _cell(axes: Axes, spot: tuple[int, int], effect: _Effect, largest: float, theme: Theme) -> None:
     """A difference: its color, its number, and a frame where it is certain."""
     if effect.difference is None:
-        _box(axes, spot, hatch=HATCH, edgecolor=theme.muted, linewidth=0)
+        _dash(axes, spot, theme)
         return
     value = effect.difference.value
     gain, loss = theme.models[:2]
@@ -253,13 +272,12 @@ def _box(axes: Axes, spot: tuple[int, int], *, facecolor: str = "none", **style:
 
 
 def _marks(theme: Theme) -> dict[str, Patch]:
-    """Entries of the legend for colors, frames and hatches."""
+    """Entries of the legend for colors and frames."""
     gain, loss = theme.models[:2]
     return {
         "ahead": Patch(facecolor=gain, alpha=STRONGEST, linewidth=0),
         "behind": Patch(facecolor=loss, alpha=STRONGEST, linewidth=0),
-        "corrected interval without 0": Patch(
+        "corrected 95 % t interval without 0": Patch(
             facecolor="none", edgecolor=theme.foreground, linewidth=1.3
         ),
-        "not run": Patch(facecolor="none", edgecolor=theme.muted, hatch=HATCH, linewidth=0),
     }
