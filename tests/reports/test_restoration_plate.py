@@ -11,16 +11,17 @@ import torch
 from PIL import Image
 from torch import nn
 
-from farfield.core import stream
 from farfield.execution import Here, Job, run
 from farfield.experiments import Experiment, ItemNetwork, Recipe, Spec
+from farfield.functional import bicubic_resize
 from farfield.models import SRCNN
 from farfield.records import Store
 from farfield.reports import FIGURES, LIGHT, Figure, Report, Restorations, illustrate, tabulate
+from farfield.reports._exhibits._own_pictures import own_pictures
 from farfield.tasks import SuperResolution
 from farfield.training import trained_network
 
-TASK = SuperResolution(training="train", tests=("set14",), stride=20)
+TASK = SuperResolution(scale=4, training="train", tests=("set14",), stride=20)
 EXPERIMENTS = {
     "Bicubic": Experiment(
         task=TASK, model=ItemNetwork(core=Spec(nn.Identity)), recipe=Recipe(steps=1)
@@ -32,7 +33,6 @@ EXPERIMENTS = {
     ),
 }
 SEEDS = (0, 1)
-SIDE = 12
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +60,10 @@ def figure() -> Figure:
         for claim in printed.table.claims
         if claim.row in EXPERIMENTS
     )
-    crops = (("comic", 0.0, 0.5), ("face", 0.5, 1.0))
     return dataclasses.replace(
         printed,
         table=dataclasses.replace(printed.table, claims=claims),
-        exhibits=(dataclasses.replace(printed.exhibits[0], crops=crops, side=SIDE),),
+        exhibits=(Restorations(regime="set14", images=("comic", "face")),),
     )
 
 
@@ -79,28 +78,43 @@ def test_a_network_without_parameters_is_scored_and_kept(store: Store) -> None:
     assert network.state_dict() == {}
 
 
-def test_pieces_are_cut_out_of_what_each_network_gives(store: Store) -> None:
+def test_pieces_are_of_generated_pictures_and_never_of_photographs(store: Store) -> None:
     shown = figure()
     (plate,) = illustrate(shown, found(shown, store), store)
-    axes = plate.draw(LIGHT).axes
-    pieces = [np.asarray(one.images[0].get_array()) for one in axes]
-    assert [one.get_title(loc="left") for one in axes[:3]] == ["original", "Bicubic", "SRCNN"]
-    problems = TASK.draw(stream(0))["set14"]
-    comic, face = (tensor.numpy() / 255 for tensor in problems.target.tensors)
-    # 39 × 48 pixels: at the top in the middle, and half way down at the right.
-    np.testing.assert_allclose(pieces[0], comic[:SIDE, 24 - 6 : 24 + 6], rtol=1e-6)
-    np.testing.assert_allclose(pieces[3], face[20 - 6 : 20 + 6, 48 - SIDE :], rtol=1e-6)
-    given = problems.items.tensors[0].numpy().clip(0, 1)
-    np.testing.assert_allclose(pieces[1], given[:SIDE, 18:30], rtol=1e-6)
+    picture = plate.draw(LIGHT)
+    columns = ["original", "given (bicubic)", "Bicubic", "SRCNN"]
+    assert [one.get_title(loc="left") for one in picture.axes[:4]] == columns
+    assert picture.get_suptitle() == "100 % of steps, 1 network each"
+    pieces = [np.asarray(one.images[0].get_array()) for one in picture.axes]
+    glyphs, _, rings = (whole.numpy() for whole in own_pictures().values())
+    np.testing.assert_allclose(pieces[0], glyphs[12:-12, 12:-12] / 255, rtol=1e-6)
+    np.testing.assert_allclose(pieces[8], rings[12:-12, 12:-12] / 255, rtol=1e-6)
+    few = bicubic_resize(torch.from_numpy(glyphs).double(), (30, 30))
+    given = (bicubic_resize(few, (120, 120)) / 255).float()
+    np.testing.assert_allclose(pieces[1], given[12:-12, 12:-12].clamp(0, 1), rtol=1e-6)
+    np.testing.assert_array_equal(pieces[2], pieces[1])  # of a network that changes nothing
     network = trained_network(EXPERIMENTS["SRCNN"], 0, store).eval()
     with torch.inference_mode():
-        sharp = network(problems.items.tensors[0][None], torch.tensor([[0]]))[0]
-    # Of an image that lacks 8 pixels along each border, the nearest piece.
-    np.testing.assert_allclose(pieces[2], sharp[:SIDE, 10:22].clamp(0, 1), rtol=1e-5)
-    record = store.records(EXPERIMENTS["SRCNN"].key)[0]
-    said = [one.get_xlabel() for one in axes[:3]]
-    assert said[0] == "comic"
-    assert said[2] == f"PSNR {record.final('set14', 'psnr/comic'):.2f} dB"
+        sharp = network(given[None], torch.tensor([[0]]))[0]
+    lost = (120 - len(sharp)) // 2
+    inner = sharp[12 - lost : 108 - lost, 12 - lost : 108 - lost]
+    assert (lost, pieces[3].shape) == (8, (96, 96))
+    np.testing.assert_allclose(pieces[3], inner.clamp(0, 1), rtol=1e-5)
+    answered = (255 * given.double()).round().clamp(0, 255)[8:-8, 8:-8].numpy()
+    error = np.square(answered - glyphs[8:-8, 8:-8].astype(float)).mean()
+    score = 10 * np.log10(255**2 / error)
+    said = [one.get_xlabel() for one in picture.axes[:3]]
+    assert said == ["glyphs", f"PSNR {score:.2f} dB", f"PSNR {score:.2f} dB"]
+    assert "PSNR of whole photographs of set14" in plate.caption
+
+
+def test_without_networks_there_are_numbers_and_no_picture(store: Store) -> None:
+    shown = figure()
+    report = found(shown, store)
+    ((plate,), (drawn,)) = (illustrate(shown, report, one) for one in (None, store))
+    assert plate.draw is None
+    assert plate.findings == drawn.findings
+    assert plate.caption.startswith("There is no picture, as it takes the trained networks.")
 
 
 def test_findings_are_means_beside_the_captions(store: Store) -> None:
@@ -121,12 +135,6 @@ def test_quotes_tell_dn_from_a_pattern() -> None:
     assert published.words("lenna/SRCNN") == "31.33 dB (Figure 4)"
 
 
-def test_images_must_be_there_and_nothing_run_shows_nothing(store: Store) -> None:
+def test_nothing_run_shows_nothing() -> None:
     shown = figure()
-    exhibit = Restorations(regime="set14", crops=(("lenna", 0.5, 0.5),), side=SIDE)
-    other = dataclasses.replace(shown, exhibits=(exhibit,))
-    with pytest.raises(ValueError, match="crops must name images of set14, got 'lenna'"):
-        illustrate(other, found(other, store), store)
-    assert illustrate(shown, found(shown, store), None) == ()
-    with pytest.raises(ValueError, match="side must be"):
-        dataclasses.replace(exhibit, side=0)
+    assert illustrate(shown, tabulate(shown.table, lambda _: []), None) == ()

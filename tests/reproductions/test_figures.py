@@ -191,7 +191,7 @@ MEASURED: dict[type, Callable[[Figure, Any], Iterable[str]]] = {
     NearestNeighbors: lambda figure, _: [claim.row for claim in figure.table.claims],
     PairedTests: lambda figure, _: (),
     Restorations: lambda figure, analysis: pairs(
-        (image for image, *_ in analysis.crops), *(claim.row for claim in figure.table.claims)
+        analysis.images, *(claim.row for claim in figure.table.claims)
     ),
     **dict.fromkeys(
         (

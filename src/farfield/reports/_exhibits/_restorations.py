@@ -5,32 +5,40 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, NamedTuple, final
+from typing import Final, NamedTuple, cast, final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 from matplotlib.figure import Figure as Picture
 from torch import Tensor
 
 from farfield._text import fixed
-from farfield.core import Problems, Size, check_fields
+from farfield.core import Problems, check_fields
+from farfield.functional import bicubic_resize
 from farfield.metrics import mean_and_standard_error
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import LookedInto, looked_into
+from farfield.reports._exhibits._own_pictures import SIDE, own_pictures
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH
 from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
-from farfield.tasks import HasSubsets, metric_of
+from farfield.tasks import SuperResolution, metric_of
 
 ORIGINAL: Final = "original"
+GIVEN: Final = "given (bicubic)"
+BORDER: Final = 12
+"""Pixels along each border of a picture that are not shown: networks may lack them."""
 
 CAPTION: Final = (
-    "Pieces of {side} × {side} pixels of images of {regime} by the network of seed {seed} of each "
-    "row, and the PSNR of the whole image in decibels. Findings are means over networks."
+    "Pieces of {shown} × {shown} pixels of pictures that are generated, restored by the network of "
+    "seed {seed} of each row, and the PSNR of the whole picture in decibels. What is given, after "
+    "bicubic enlargement, is the one to beat. Photographs of {regime} are not shown. "
 )
+WORDS: Final = "Findings: PSNR of whole photographs of {regime}, means over networks."
+NO_PICTURE: Final = "There is no picture, as it takes the trained networks. "
 
 
 class Restored(NamedTuple):
@@ -48,90 +56,70 @@ class Restored(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Restorations:
-    """Pieces of restored images, a row for each image and a column for each method.
+    """Generated pictures as networks restore them, and their scores on photographs.
 
-    The quantities have the names of an image and a row, e.g. `lenna/SRCNN`.
+    Photographs belong to others, so that no piece of one is shown. The quantities have the names of
+    an image and a row, e.g. `lenna/SRCNN`.
 
     Args:
-        regime: Whose images.
-        crops: Name of each image, and row and column of the middle of the piece that is shown, as
-            fractions of its height and width.
-        side: Height and width of a piece, pixels.
+        regime: Regime of the photographs.
+        images: Names of the photographs whose scores are written out.
 
     Raises:
         ValueError: If a field is of another type.
     """
 
     regime: str
-    crops: tuple[tuple[str, float, float], ...]
-    side: Size = 96
+    images: tuple[str, ...]
 
     def __post_init__(self) -> None:
         check_fields(self)
 
     def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
-        """The pieces by the first network of each row; `None` where nothing has been run.
+        """The pictures by the first network of each row; `None` where nothing has been run.
 
         Args:
             figure: What the paper says.
             report: The figure's cells with what was found.
-            store: Where the trained networks lie.
+            store: Where the trained networks lie; without it there is no picture.
 
         Raises:
             StoreError: If a trained network is missing.
         """
         rows = {row.claim.row: row for row in report.run}
-        if store is None or not rows:
+        if not rows:
             return None
-        columns: dict[str, list[Restored]] = {}
-        for name, row in rows.items():
-            run = looked_into(row, row.records[0], store)
-            columns.setdefault(ORIGINAL, [self._original(run, crop) for crop in self.crops])
-            columns[name] = [self._restored(run, crop) for crop in self.crops]
         first = next(iter(rows.values())).records[0]
-        names = [name for name, *_ in self.crops]
+        said = NO_PICTURE if store is None else CAPTION
         return Plate(
             name="restorations",
             title="Restored images",
-            caption=CAPTION.format(side=self.side, regime=self.regime, seed=first.seed),
-            draw=partial(draw_pieces, names, columns),
+            caption=(said + WORDS).format(
+                shown=SIDE - 2 * BORDER, regime=self.regime, seed=first.seed
+            ),
+            draw=None if store is None else self._picture(rows, store),
             findings=tuple(
-                self._finding(figure, name, row) for name in names for row in rows.values()
+                self._finding(figure, name, row) for name in self.images for row in rows.values()
             ),
         )
 
-    def _original(self, run: LookedInto, crop: tuple[str, float, float]) -> Restored:
-        problem = self._problem(run, crop[0])
-        return Restored(self._piece(run.task.oracle(problem)[0], problem, crop), None)
-
-    def _restored(self, run: LookedInto, crop: tuple[str, float, float]) -> Restored:
-        problem = self._problem(run, crop[0])
-        with torch.inference_mode():
-            outputs = run.network.eval()(problem.table(), problem.index)
-        score = float(run.task.score(outputs, problem))
-        return Restored(self._piece(outputs[0], problem, crop), score)
-
-    def _problem(self, run: LookedInto, name: str) -> Problems:
-        """The problem of an image, by its name."""
-        problems = run.sets[self.regime]
-        masks = run.task.parts(problems) if isinstance(run.task, HasSubsets) else {}
-        if name not in masks:
-            raise ValueError(f"crops must name images of {self.regime}, got {name!r}")
-        ((_, alone),) = problems[masks[name]].by_shape()
-        return alone
-
-    def _piece(
-        self, shown: Tensor, problem: Problems, crop: tuple[str, float, float]
-    ) -> Float[Tensor, "height width"]:
-        """The piece of an image, which may have lost its border."""
-        slices = []
-        for whole, left, middle in zip(
-            problem.target.shape[1:], shown.shape, crop[1:], strict=True
-        ):
-            start = round(middle * whole) - self.side // 2 - (whole - left) // 2
-            start = max(0, min(left - self.side, start))
-            slices.append(slice(start, start + self.side))
-        return shown[slices[0], slices[1]].float().clamp(0, 1)
+    def _picture(self, rows: Mapping[str, Row], store: Store) -> partial[Picture]:
+        """The drawing of all methods."""
+        pictures = own_pictures()
+        columns: dict[str, list[Restored]] = {}
+        for name, row in rows.items():
+            run = looked_into(row, row.records[0], store)
+            task = cast("SuperResolution", run.task)
+            problems = [_problem(picture, task.scale) for picture in pictures.values()]
+            if not columns:
+                columns[ORIGINAL] = [
+                    Restored(_piece(task.oracle(one)[0]), None) for one in problems
+                ]
+                columns[GIVEN] = [_scored(task, one.table()[0][None], one) for one in problems]
+            columns[name] = [_restored(run, one) for one in problems]
+        shares = [row.judgement.fraction or 0.0 for row in rows.values()]
+        note = f"{text.shares(min(shares), max(shares))} of steps, 1 network each"
+        return partial(draw_pieces, [*pictures], columns, note)
 
     def _finding(self, figure: Figure, image: str, row: Row) -> Finding:
         metric = f"{metric_of(row.claim.experiment.task)}/{image}"
@@ -144,19 +132,47 @@ class Restorations:
         )
 
 
+def _problem(picture: UInt8[Tensor, "height width"], scale: int) -> Problems:
+    """A picture as a problem: made smaller by a factor, and enlarged again."""
+    height, width = picture.shape
+    few = bicubic_resize(picture.double(), (height // scale, width // scale))
+    given = (bicubic_resize(few, (height, width)) / 255).float()
+    return Problems(items=given[None], index=torch.tensor([[0]]), target=picture[None])
+
+
+def _restored(run: LookedInto, problem: Problems) -> Restored:
+    """A picture as a network restores it."""
+    with torch.inference_mode():
+        outputs = run.network.eval()(problem.table(), problem.index)
+    return _scored(cast("SuperResolution", run.task), outputs, problem)
+
+
+def _scored(task: SuperResolution, outputs: Tensor, problem: Problems) -> Restored:
+    return Restored(_piece(outputs[0]), float(task.score(outputs, problem)))
+
+
+def _piece(shown: Float[Tensor, "height width"]) -> Float[Tensor, "side side"]:
+    """The middle of a picture, which may have lost its border."""
+    lost = (SIDE - len(shown)) // 2
+    kept = slice(BORDER - lost, SIDE - BORDER - lost)
+    return shown[kept, kept].float().clamp(0, 1)
+
+
 @in_style
 def draw_pieces(
-    images: Sequence[str], columns: Mapping[str, Sequence[Restored]], theme: Theme
+    images: Sequence[str], columns: Mapping[str, Sequence[Restored]], note: str, theme: Theme
 ) -> Picture:
     """A row of pieces for each image.
 
     Args:
         images: Their names.
         columns: Pieces of each image, by method.
+        note: Steps and networks behind the pieces.
         theme: Colors.
     """
     side = WIDTH / len(columns)
-    picture = Picture(figsize=(WIDTH, 0.2 + len(images) * (side + 0.12)))
+    picture = Picture(figsize=(WIDTH, 0.4 + len(images) * (side + 0.12)))
+    picture.suptitle(note, x=0.006, ha="left", fontsize=7, color=theme.muted)
     grid = picture.subplots(len(images), len(columns), squeeze=False)
     for line, image in zip(range(len(images)), images, strict=True):
         for axes, (method, pieces) in zip(grid[line], columns.items(), strict=True):
@@ -164,12 +180,10 @@ def draw_pieces(
             axes.imshow(restored.piece.numpy(), cmap="gray", vmin=0, vmax=1)
             axes.set_xticks([])
             axes.set_yticks([])
-            axes.set_xlabel(
-                image if restored.score is None else f"PSNR {fixed(restored.score, 2)} dB"
-            )
+            score = restored.score
+            axes.set_xlabel(image if score is None else f"PSNR {fixed(score, 2)} dB")
             if line == 0:
                 axes.set_title(method)
             for spine in axes.spines.values():
                 spine.set_visible(False)
-    del theme
     return picture

@@ -49,14 +49,20 @@ CAPTION: Final = (
     "{level} (dash-dotted line), at the points recorded, four an octave. {others} Median: over the "
     "networks, each by itself."
 )
+IDLE: Final = (
+    "There is no picture: after {steps} of the steps all networks are at chance. Findings: updates "
+    "from which on the mean {metric} on training problems stays at or {beyond} {level}, at the "
+    "points recorded, four an octave. {others} Median: over the networks, each by itself."
+)
 MEASURED: Final = (
     "Each point is measured as at test, on up to 256 training problems, the last on all."
 )
-SCORES: Final = f"Dashed: answers that ignore the problem; dotted: the rule itself. {MEASURED}"
-LOSSES: Final = f"Dashed: all answers held equally likely. {MEASURED}"
+SCORES: Final = "Dashed: answers that ignore the problem; dotted: the rule itself."
+LOSSES: Final = "Dashed: all answers held equally likely."
+ACTIONS: Final = "Dashed: actions drawn uniformly; dotted: the expert."
 EPISODES: Final = (
-    "Dashed: actions drawn uniformly; dotted: the expert. Each point is the mean of the last 100 "
-    "episodes of training; where every regime is scored, of new ones."
+    "Each point is the mean of the last 100 episodes of training; where every regime is scored, of "
+    "new ones."
 )
 
 
@@ -141,18 +147,22 @@ class TimeCourses:
             scale=claim.published.scale if scored else 1.0,
             unit=" %" if scored and claim.published.unit == "percent" else "",
         )
+        shown = [row for row in report.rows if row.name in courses]
+        is_idle = all(_is_at_floor(row, courses[row.name], measure) for row in shown)
+        fractions = [row.judgement.fraction or 0.0 for row in shown]
         which = "" if scored else f" {self.metric}"
         below = " or below" if self.falling else ""
         return Plate(
             name="time-courses",
             title=f"Training {self.metric} against updates",
-            caption=CAPTION.format(
+            caption=(IDLE if is_idle else CAPTION).format(
+                steps=text.shares(min(fractions), max(fractions)),
                 metric=self.metric,
                 beyond="below" if self.falling else "above",
                 level=measure.level,
-                others=_others(self, claim),
+                others=_others(self, claim, is_drawn=not is_idle),
             ),
-            draw=partial(_draw, report, courses, measure),
+            draw=None if is_idle else partial(_draw, report, courses, measure),
             findings=tuple(
                 Finding(
                     what=f"{row.claim.subject}, {row.claim.row}: "
@@ -161,17 +171,17 @@ class TimeCourses:
                     paper=figure.words(row.name),
                     ours=measure.updates(courses[row.name]),
                 )
-                for row in report.rows
-                if row.name in courses
+                for row in shown
             ),
         )
 
 
-def _others(exhibit: TimeCourses, claim: Claim) -> str:
+def _others(exhibit: TimeCourses, claim: Claim, *, is_drawn: bool) -> str:
     """Last sentences of the caption: lines of reference and the origin of the points."""
-    if isinstance(claim.experiment.task, Environment):
-        return EPISODES
-    return LOSSES if exhibit.falling else SCORES
+    acted = isinstance(claim.experiment.task, Environment)
+    measured = EPISODES if acted else MEASURED
+    lines = ACTIONS if acted else LOSSES if exhibit.falling else SCORES
+    return f"{lines} {measured}" if is_drawn else measured
 
 
 @in_style

@@ -170,6 +170,9 @@ def export_figure(
     contents[f"{exported.place}.json"] = written
     for name, content in contents.items():
         write_whole(folder / name, content)
+    for one in exported.exhibits:
+        if one.digest is None:
+            (folder / exported.picture(one)).unlink(missing_ok=True)
     return [folder / name for name in contents]
 
 

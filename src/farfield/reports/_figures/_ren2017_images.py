@@ -10,15 +10,6 @@ from farfield.reports._exhibits._restorations import Restorations
 from farfield.reproductions import Table
 from farfield.reproductions.ren2017 import CAPTIONS, FIGURE_4, FIGURE_7, METHODS, T91
 
-CROPS: Final = {
-    "lenna": (0.55, 0.55),
-    "foreman": (0.5, 0.5),
-    "monarch": (0.5, 0.45),
-    "comic": (0.45, 0.46),
-    "face": (0.57, 0.62),
-}
-"""Middle of the piece of each image that is shown. Those of the paper are not known."""
-
 
 def _figure(number: int, images: Mapping[str, tuple[str, str, str, str]]) -> Figure:
     return Figure(
@@ -27,9 +18,7 @@ def _figure(number: int, images: Mapping[str, tuple[str, str, str, str]]) -> Fig
             title="Images of Set14 enlarged by 4",
             claims=CAPTIONS.select(*(f"{image}/*" for image in images)).claims,
         ),
-        exhibits=(
-            Restorations(regime="set14", crops=tuple((image, *CROPS[image]) for image in images)),
-        ),
+        exhibits=(Restorations(regime="set14", images=tuple(images)),),
         says=tuple(
             Quote(of=f"{image}/{row.replace('*', '[*]')}", words=f"{psnr} dB (Figure {number})")
             for image, numbers in images.items()
@@ -48,9 +37,7 @@ T91_IMAGES: Final = Figure(
         title="Images of Set14 enlarged by 3 after 3,000 steps on T91",
         claims=T91.select("psnr/*/set14").claims,
     ),
-    exhibits=(
-        Restorations(regime="set14", crops=tuple((image, *crop) for image, crop in CROPS.items())),
-    ),
+    exhibits=(Restorations(regime="set14", images=(*FIGURE_4, *FIGURE_7)),),
     quick_networks=3,
 )
 """Our own, with networks that a core trains in minutes."""
