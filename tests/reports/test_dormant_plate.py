@@ -94,6 +94,7 @@ def test_what_is_said_is_measured_over_the_networks(plate: Plate, store: Store) 
 
 def test_the_picture_has_a_line_for_each_network(plate: Plate, store: Store) -> None:
     picture = plate.draw(LIGHT)
+    assert picture.get_suptitle().startswith("Recall in the copying task")
     first, second = picture.axes
     assert [line.get_xdata()[0] for line in (first.lines[0], second.lines[0])] == [3, 3]
     drawn = [line.get_ydata() for line in (*first.lines[2:], *second.lines[2:])]

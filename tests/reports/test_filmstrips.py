@@ -110,3 +110,12 @@ def test_a_filmstrip_shows_frames_over_mechanisms(
     (axes,) = strips.draw(LIGHT).axes
     assert len(axes.images) >= 3
     assert len(axes.patches) == 2 * len(axes.images)
+    said = [label.get_text() for label in axes.texts]
+    assert {"mechanism 1", "mechanism 2", "step", "1"} <= {*said}
+    scores = [row.values[0] for row in report.rows]
+    (note,) = [one for one in said if one.startswith("1 of 1 network, seed 0, 100 % of steps;")]
+    assert f"success (%) of these {scores[0]:.1f}" in note
+    assert f"all agents: {min(scores):.1f}" in note
+    assert "chance" in note
+    assert axes.get_xlim()[1] == len(axes.images) - 0.5  # no room beside the last frame
+    assert "only RIMs have mechanisms" in strips.caption

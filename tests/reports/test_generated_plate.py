@@ -12,6 +12,7 @@ import torch
 from farfield.execution import Here, Job, run
 from farfield.records import Store
 from farfield.reports import DARK, FIGURES, LIGHT, Figure, GeneratedImages, Quote, tabulate
+from farfield.reports._exhibits._generated_drawing import Sheet, draw_sheets
 from farfield.tasks import ImageGeneration
 from farfield.training import problems_of_run, trained_network
 from tasks import image_sets
@@ -64,6 +65,7 @@ def test_sheets_show_what_generators_make_of_the_same_noise(tmp_path: Path) -> N
     for theme in (LIGHT, DARK):
         grid = [axes for axes in found.draw(theme).axes if axes.images]
         assert len(grid) == 1 + 4
+        assert found.draw(theme).texts[0].get_text() == "100 % of steps, 1 network each"
     data, *sheets = (np.asarray(axes.images[0].get_array()) for axes in grid)
     problems = problems_of_run(ImageGeneration(**TASK, noise_size=3), 2)["test"][:4]
     assert np.allclose(data[1:5, 1:5], problems.target[0].permute(1, 2, 0) / 255)
@@ -80,3 +82,14 @@ def test_sheets_show_what_generators_make_of_the_same_noise(tmp_path: Path) -> N
     (record,) = store.records(shown.table.claims[-1].experiment.key)
     assert last.paper == "a claim"
     assert last.ours.startswith(f"{record.final('test', f'fid/{JUDGE.label}'):.2f} (")
+
+
+def test_sheets_of_one_column_stand_side_by_side() -> None:
+    images = torch.zeros(4, 1, 3, 3)
+    sheets = [Sheet(row=row, column="7 updates", images=images) for row in ("data", "first")]
+    picture = draw_sheets(sheets, 2, "a note", LIGHT)
+    data, first = picture.axes
+    assert [one.get_title("left") or one.get_title() for one in (data, first)] == ["data", "first"]
+    assert data.get_position().y0 == pytest.approx(first.get_position().y0)
+    assert data.get_position().x0 < 0.25  # no room beside but for the name
+    assert [text.get_text() for text in data.texts] == ["7 updates"]

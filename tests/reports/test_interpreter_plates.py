@@ -26,6 +26,7 @@ from farfield.models import WReN
 from farfield.nn import ComponentEncoder, NeuralInterpreter, PanelEncoder, PreNormTransformer
 from farfield.records import Record, Score, Store
 from farfield.reports import (
+    FIGURES,
     LIGHT,
     AgainstColumns,
     Exhibit,
@@ -40,6 +41,7 @@ from farfield.reports import (
     illustrate,
     tabulate,
 )
+from farfield.reports._exhibits._sweeps import _place
 from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
 from farfield.tasks import VALIDATION, FuzzyBoolean, ProgressiveMatrices
 from farfield.training import problems_of_run, trained_network
@@ -240,6 +242,13 @@ def test_fewer_iterations_and_fewer_functions_are_scored(store: Store) -> None:
     assert picture.axes[0].get_xlabel() == "functions removed"
     named = ["NI, R²", "± standard error", "floor (chance)"]
     assert [text.get_text() for text in picture.legends[0].get_texts()] == named
+
+
+def test_a_part_of_a_data_set_is_named_in_words() -> None:
+    figure = FIGURES["gondal2021/figure-5c"]
+    rows = tabulate(figure.table, lambda _: []).rows
+    names = {_place(row) for row in rows if row.claim.regime == "svhn-first1083"}
+    assert names == {f"{row.claim.row}, svhn (first 1,083)" for row in rows}
 
 
 def test_what_all_lines_share_is_said_once(store: Store) -> None:

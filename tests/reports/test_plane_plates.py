@@ -221,12 +221,15 @@ def test_boundaries_of_a_stage_are_in_one_panel(store: Store) -> None:
     assert marked == [10, 10]
 
 
+LAYERS = (("below", "first layer"), ("narrow", "two units"))
+
+
 def test_spectra_are_means_over_classes_and_networks(store: Store) -> None:
     claims = [claim(row, what) for row, what in ROWS.items()]
-    plate = plate_of(Flattening(layers=("below", "narrow"), regime="unlabelled"), store, *claims)
+    plate = plate_of(Flattening(layers=LAYERS, regime="unlabelled"), store, *claims)
     expected, drawn = [], []
     for row, what in ROWS.items():
-        for layer in ("below", "narrow"):
+        for layer, words in LAYERS:
             found = []
             for seed in SEEDS:
                 problems = problems_of_run(what.task, seed)["unlabelled"]
@@ -235,12 +238,16 @@ def test_spectra_are_means_over_classes_and_networks(store: Store) -> None:
             largest = [float(one.largest.mean()) for one in found]
             others = [float(one.others.mean()) for one in found]
             expected += [
-                (f"{row}, {layer}: largest singular value", over(largest, digits=2, unit="")),
-                (f"{row}, {layer}: sum of the others", over(others, digits=2, unit="")),
+                (f"{row}, {words}: largest singular value", over(largest, digits=2, unit="")),
+                (f"{row}, {words}: sum of the others", over(others, digits=2, unit="")),
             ]
             drawn.append(np.mean([one.values.numpy().mean(0) for one in found], axis=0))
     assert [(finding.what, finding.ours) for finding in plate.findings] == expected
-    below, narrow = plate.draw(LIGHT).axes
+    picture = plate.draw(LIGHT)
+    below, narrow = picture.axes
+    assert [axes.get_title("left") for axes in (below, narrow)] == ["first layer", "two units"]
+    assert picture.get_suptitle().startswith("mean over classes and networks; 100 % of steps, ")
+    assert f"{len(SEEDS)} networks each" in picture.get_suptitle()
     for number, line in enumerate(below.lines):
         # An affine layer over the plane spans three dimensions; values that are 0 are left out.
         np.testing.assert_allclose(line.get_ydata(), drawn[2 * number][:3])
@@ -270,7 +277,7 @@ def test_without_runs_there_is_nothing_to_show(store: Store) -> None:
     for exhibit in (
         DecisionSurfaces(layer="narrow"),
         DecisionBoundaries(unlabelled="unlabelled"),
-        Flattening(layers=("narrow",), regime=TRAINING),
+        Flattening(layers=(("narrow", "two units"),), regime=TRAINING),
         NearestNeighbors(layer="narrow", regime=TRAINING, k=1),
     ):
         figure = Figure(

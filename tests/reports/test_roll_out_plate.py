@@ -150,9 +150,16 @@ def test_films_show_the_truth_and_what_was_made_of_it(plate: Plate, store: Store
 
 def test_findings_set_the_first_row_beside_the_others(plate: Plate, store: Store) -> None:
     report = found(figure(), store)
-    assert len(plate.findings) == 2 * (1 + 2 + 1)
+    assert len(plate.findings) == 2 * (1 + 1 + 2 + 1)
     first, second = (np.mean(report.rows[place].values) for place in (0, 1))
-    difference, errors, *_, still = plate.findings[:4]
+    floors, difference, errors, *_, still = plate.findings[:5]
+    assert floors.what == (
+        "to balls-4: cross-entropy of first / second / frame 3, repeated / the mean frame"
+    )
+    copied = np.mean([TASK.copy_loss("balls-4", steps) for steps in (1, 2, 3, 4)])
+    levels = (first, second, copied, TASK.chance("balls-4"))
+    shown = " / ".join(f"{level:.3f}" for level in levels)
+    assert floors.ours == f"{shown} nats a pixel (2 networks each)"
     assert difference.what == "to balls-4: cross-entropy of first less second"
     assert difference.ours == f"{signed(first - second, 4)} (2 networks)"
     assert "RIMs perform better" in difference.paper
@@ -174,5 +181,5 @@ def test_a_row_that_was_not_run_is_left_out(store: Store) -> None:
         shown, table=Table(key=shown.table.key, title=shown.table.title, claims=claims[:1])
     )
     (plate,) = illustrate(alone, found(alone, store), store)
-    assert len(plate.findings) == 2
+    assert len(plate.findings) == 3
     assert plate.draw(LIGHT).subfigs[0].axes

@@ -173,12 +173,13 @@ MEASURED: dict[type, Callable[[Figure, Any], Iterable[str]]] = {
     EmbeddingsByDimension: lambda figure, _: pairs(rows(figure), "share", "linearity/size"),
     ActivationOverTime: lambda f, _: [field.name for field in dataclasses.fields(PhaseDifference)],
     RollOuts: lambda figure, _: pairs(
-        (f"{claim.group}/{claim.regime}" for claim in figure.table.claims), "cross-entropy", "error"
+        (f"{claim.group}/{claim.regime}" for claim in figure.table.claims),
+        *("cross-entropy", "floors", "error"),
     ),
     DecisionSurfaces: lambda figure, _: pairs(rows(figure), "input", "hidden", "halfway"),
     DecisionBoundaries: lambda figure, _: [claim.column for claim in figure.table.claims],
     Flattening: lambda figure, analysis: pairs(
-        pairs(rows(figure), *analysis.layers), "largest", "others"
+        pairs(rows(figure), *(layer for layer, _ in analysis.layers)), "largest", "others"
     ),
     ActivationCurves: lambda figure, _: (),
     ConstantsByLayer: lambda figure, _: pairs(figure.table.cells, "depth", "last"),

@@ -76,7 +76,7 @@ class DormantPhases:
             name="dormant-phases",
             title="Recall after every length",
             caption=CAPTION.format(sequences=SEQUENCES),
-            draw=partial(_draw, shown, self),
+            draw=partial(_draw, shown, self, report.title),
             findings=tuple(findings),
         )
 
@@ -130,9 +130,12 @@ def spread_of_remainders(lengths: Sequence[int], course: Sequence[float], slots:
 
 
 @in_style
-def _draw(shown: Sequence[tuple[Row, Courses]], analysis: DormantPhases, theme: Theme) -> Picture:
+def _draw(
+    shown: Sequence[tuple[Row, Courses]], analysis: DormantPhases, title: str, theme: Theme
+) -> Picture:
     """A strip for each row: recall against the length."""
-    picture = Picture(figsize=(WIDTH, 0.7 + 1.0 * len(shown)))
+    picture = Picture(figsize=(WIDTH, 0.9 + 1.0 * len(shown)))
+    picture.suptitle(title, x=0.006, ha="left", fontsize=8.2, weight="bold")
     panels = picture.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (row, courses) in zip(panels, shown, strict=True):
         axes.axvline(analysis.trained, color=theme.models[0], linewidth=1.0)

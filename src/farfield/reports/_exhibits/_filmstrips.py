@@ -11,13 +11,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
+from farfield._text import fixed
 from farfield.analysis import WatchedEpisode, watch_episode
 from farfield.core import stream
+from farfield.metrics import mean_and_standard_error
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import network_of
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._profile._axes import WIDTH
+from farfield.reports._profile._axes import WIDTH, score_label
 from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
@@ -34,9 +36,10 @@ BAR: Final = 0.16
 CAPTION: Final = (
     "One episode of an agent in {regime}, the first of seed {seed} that takes {least} steps or "
     "more and ends with success: what could be seen from outside before up to {frames} of its "
-    "steps, which stand above; below them the mechanisms, filled where active. Active sets: number "
-    "of sets of mechanisms that are active at a twentieth of the steps or more, over {episodes} "
-    "episodes of each network."
+    "steps, which stand above. Below them is a line for each mechanism of the agent, with a bar "
+    "where it is active. Of the agents of this figure only {shown} have mechanisms. Active sets: "
+    "number of sets of mechanisms that are active at a twentieth of the steps or more, over "
+    "{episodes} episodes of each network."
 )
 
 
@@ -85,8 +88,9 @@ class Filmstrips:
                 least=self.least,
                 frames=FRAMES,
                 episodes=EPISODES,
+                shown=" and ".join(row.claim.row for row, _ in found),
             ),
-            draw=partial(_draw, shown),
+            draw=partial(_draw, shown, _rivals(report)),
             findings=tuple(
                 Finding(
                     what=f"{row.claim.row}: active sets",
@@ -124,10 +128,27 @@ def _sets(episodes: Sequence[WatchedEpisode]) -> int:
     return int((counts >= len(active) / 20).sum())
 
 
+def _rivals(report: Report) -> str:
+    """Range of the scores of all rows, with their unit."""
+    means = [mean_and_standard_error(row.values).mean for row in report.run]
+    return f"all agents: {text.span(fixed(min(means), 1), fixed(max(means), 1))}"
+
+
+def _note(row: Row, rivals: str) -> str:
+    """Networks and steps behind an episode, and how well they do."""
+    score = text.over_networks(row.values, digits=1, unit="")
+    return (
+        f"1 of {text.networks(len(row.records))}, seed {row.records[0].seed}, {text.budget(row)} "
+        f"of steps; {score_label(row)} of these {score} (mean ± standard error), {rivals}, "
+        f"chance {text.floor(row)}"
+    )
+
+
 @in_style
-def _draw(shown: Sequence[tuple[Row, WatchedEpisode]], theme: Theme) -> Picture:
+def _draw(shown: Sequence[tuple[Row, WatchedEpisode]], rivals: str, theme: Theme) -> Picture:
     """A strip for each row: frames, and mechanisms under them."""
-    heights = [1.5 + BAR * episode.active.shape[1] for _, episode in shown]
+    heights = [1.9 + BAR * episode.active.shape[1] for _, episode in shown]
+    most = max(min(len(episode.pictures), FRAMES) for _, episode in shown)
     picture = Picture(figsize=(WIDTH, 0.2 + sum(heights) * WIDTH / (FRAMES + 1)))
     panels = picture.subplots(len(shown), 1, squeeze=False, height_ratios=heights)[:, 0]
     for axes, (row, episode) in zip(panels, shown, strict=True):
@@ -137,10 +158,15 @@ def _draw(shown: Sequence[tuple[Row, WatchedEpisode]], theme: Theme) -> Picture:
             _draw_frame(axes, place, episode.pictures[step])
             axes.text(place, 0.48, f"{step + 1}", ha="center", va="bottom", fontsize=6.5)
         _draw_mechanisms(axes, episode.active.numpy()[steps], theme)
-        axes.set(xlim=(-1, FRAMES - 0.5), ylim=(-0.55 - BAR * episode.active.shape[1], 0.7))
-        axes.set_aspect("equal")
+        axes.text(-0.6, 0.48, "step", ha="right", va="bottom", fontsize=6.5)
+        axes.set(xlim=(-1.6, most - 0.5), ylim=(-0.55 - BAR * episode.active.shape[1], 0.7))
+        axes.set_aspect("equal", anchor="W")
         axes.axis("off")
-        axes.set_title(f"{row.claim.row}: {episode.mission}")
+        axes.set_title(f"{row.claim.row}, task “{episode.mission}”", pad=14)
+        axes.annotate(
+            _note(row, rivals), (0, 1), (0, 5), "axes fraction", textcoords="offset points",
+            fontsize=6.5, color=theme.muted, va="bottom",
+        )  # fmt: skip
     return picture
 
 
@@ -150,11 +176,11 @@ def _draw_frame(axes: Axes, place: int, shown: np.ndarray) -> None:
 
 
 def _draw_mechanisms(axes: Axes, active: np.ndarray, theme: Theme) -> None:
-    """Bars under the frames, a row for each mechanism."""
+    """Bars under the frames where a mechanism is active, a line for each."""
     for mechanism in range(active.shape[1]):
         height, steps = -0.55 - BAR * mechanism, np.flatnonzero(active[:, mechanism])
         axes.barh(
             np.full(len(steps), height), 0.9, left=steps - 0.45, height=0.7 * BAR,
             color=theme.foreground, linewidth=0,
         )  # fmt: skip
-        axes.text(-0.6, height, f"{mechanism + 1}", ha="right", va="center", fontsize=6.5)
+        axes.text(-0.6, height, f"mechanism {mechanism + 1}", ha="right", va="center", fontsize=6.5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, final
@@ -17,7 +17,7 @@ from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._profile._axes import LEGEND, WIDTH, legend
+from farfield.reports._profile._axes import LEGEND, WIDTH, legend, networks_note
 from farfield.reports._profile._theme import Theme, in_style, label_powers
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
@@ -43,11 +43,11 @@ class Flattening:
     `others`, e.g. `manifold-mixup/hidden.0/others`.
 
     Args:
-        layers: Names of the layers.
+        layers: Names of the layers in the network, each with its name in words.
         regime: Whose problems are represented.
     """
 
-    layers: tuple[str, ...]
+    layers: tuple[tuple[str, str], ...]
     regime: str
 
     def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
@@ -69,15 +69,21 @@ class Flattening:
             name="flattening",
             title="Singular values of classes",
             caption=CAPTION.format(regime=self.regime),
-            draw=partial(draw_spectra, {row.claim.row: _means(spectra) for row, spectra in found}),
+            draw=partial(
+                draw_spectra,
+                {row.claim.row: self._means(spectra) for row, spectra in found},
+                _note(report.run),
+            ),
             findings=tuple(
-                finding for row, spectra in found for finding in _findings(figure, row, spectra)
+                finding
+                for row, spectra in found
+                for finding in self._findings(figure, row, spectra)
             ),
         )
 
     def _spectra(self, row: Row, store: Store) -> Spectra:
         """The spectra of the networks of a row."""
-        found: dict[str, list[ClassSpectra]] = {layer: [] for layer in self.layers}
+        found: dict[str, list[ClassSpectra]] = {layer: [] for layer, _ in self.layers}
         for record in row.records:
             run = looked_into(row, record, store)
             problems = run.sets[self.regime]
@@ -86,40 +92,51 @@ class Flattening:
                 spectra.append(class_spectra(points, problems.target))
         return found
 
+    def _means(self, spectra: Spectra) -> dict[str, np.ndarray]:
+        """Mean over classes and networks of each singular value, by the layer in words."""
+        return {
+            words: np.mean([one.values.mean(0).numpy() for one in spectra[layer]], axis=0)
+            for layer, words in self.layers
+        }
 
-def _means(spectra: Spectra) -> dict[str, np.ndarray]:
-    """Mean over classes and networks of each singular value, by layer."""
-    return {
-        layer: np.mean([one.values.mean(0).numpy() for one in found], axis=0)
-        for layer, found in spectra.items()
-    }
+    def _findings(self, figure: Figure, row: Row, spectra: Spectra) -> Iterator[Finding]:
+        """The largest singular value and the sum of the others, mean over classes."""
+        name = row.claim.cell.rpartition("/")[0]
+        for layer, words in self.layers:
+            for quantity, what, values in (
+                ("largest", "largest singular value", [one.largest for one in spectra[layer]]),
+                ("others", "sum of the others", [one.others for one in spectra[layer]]),
+            ):
+                yield Finding(
+                    what=f"{row.claim.row}, {words}: {what}",
+                    paper=figure.words(f"{name}/{layer}/{quantity}"),
+                    ours=text.over_counted(
+                        [float(one.mean()) for one in values], digits=2, unit=""
+                    ),
+                )
 
 
-def _findings(figure: Figure, row: Row, spectra: Spectra) -> Iterator[Finding]:
-    """The largest singular value and the sum of the others, mean over classes."""
-    name = row.claim.cell.rpartition("/")[0]
-    for layer, found in spectra.items():
-        for quantity, what, values in (
-            ("largest", "largest singular value", [one.largest for one in found]),
-            ("others", "sum of the others", [one.others for one in found]),
-        ):
-            yield Finding(
-                what=f"{row.claim.row}, {layer}: {what}",
-                paper=figure.words(f"{name}/{layer}/{quantity}"),
-                ours=text.over_counted([float(one.mean()) for one in values], digits=2, unit=""),
-            )
+def _note(rows: Sequence[Row]) -> str:
+    """Steps and networks behind the picture."""
+    fractions = [row.judgement.fraction or 0.0 for row in rows]
+    steps = text.shares(min(fractions), max(fractions))
+    return f"mean over classes and networks; {steps} of steps, " + networks_note(
+        [len(row.records) for row in rows]
+    )
 
 
 @in_style
-def draw_spectra(rows: Mapping[str, Mapping[str, np.ndarray]], theme: Theme) -> Picture:
+def draw_spectra(rows: Mapping[str, Mapping[str, np.ndarray]], note: str, theme: Theme) -> Picture:
     """A panel for each layer, a line in it for each row.
 
     Args:
         rows: Singular values, the largest first, by row and layer.
+        note: Steps and networks behind them.
         theme: Colors.
     """
     layers = list(next(iter(rows.values())))
-    picture = Picture(figsize=(WIDTH, 2.2 + LEGEND))
+    picture = Picture(figsize=(WIDTH, 2.4 + LEGEND))
+    picture.suptitle(note, x=0.006, ha="left", fontsize=7, color=theme.muted)
     colors = dict(zip(rows, theme.models, strict=False))
     for axes, layer in zip(picture.subplots(1, len(layers), squeeze=False)[0], layers, strict=True):
         least = LEAST * max(own[layer][0] for own in rows.values())

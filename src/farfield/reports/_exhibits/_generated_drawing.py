@@ -22,8 +22,10 @@ HEAD: Final = 0.25
 """Room for the names of columns, inches."""
 SIDE: Final = 1.5
 """Largest side of a sheet, inches."""
-NAMES: Final = 1.2
-"""Room for the names of rows, inches."""
+NAMES: Final = 0.075
+"""Room for a character of the names of rows, inches."""
+NOTE: Final = 0.2
+"""Room for the note above all, inches."""
 GAP: Final = 0.06
 """Between sheets, in widths of one."""
 
@@ -43,25 +45,36 @@ class Sheet:
     column: str
     images: Float[Tensor, "batch channel height width"]
 
+    @property
+    def turned(self) -> Sheet:
+        """The same with row and column exchanged."""
+        return Sheet(row=self.column, column=self.row, images=self.images)
+
 
 @in_style
-def draw_sheets(sheets: Sequence[Sheet], side: int, theme: Theme) -> Picture:
-    """Sheets in lines of their rows, under the names of their columns.
+def draw_sheets(sheets: Sequence[Sheet], side: int, note: str, theme: Theme) -> Picture:
+    """Sheets in lines of their rows, under the names of their columns; of one column side by side.
 
     Args:
         sheets: The sheets.
         side: Images along each side of a sheet.
+        note: Networks and steps behind them.
         theme: Colors.
     """
     rows, columns = (
         list(dict.fromkeys(getattr(sheet, name) for sheet in sheets)) for name in ("row", "column")
     )
-    size = min(SIDE, (WIDTH - NAMES) / len(columns))
-    height = HEAD + len(rows) * size
-    width = NAMES + len(columns) * size
+    if len(columns) == 1:
+        rows, columns, sheets = columns, rows, [sheet.turned for sheet in sheets]
+    names = 0.1 + NAMES * max(map(len, rows))
+    size = min(SIDE, (WIDTH - names) / len(columns))
+    height = HEAD + NOTE + len(rows) * size
+    width = names + len(columns) * size
     picture = Picture(figsize=(width, height))
     picture.set_layout_engine("none")
-    edges = {"left": NAMES / width, "right": 1.0, "bottom": 0.0, "top": 1 - HEAD / height}
+    top = 1 - (HEAD + NOTE) / height
+    picture.text(0.05 / width, 1 - 0.04 / height, note, fontsize=6.5, color=theme.muted, va="top")
+    edges = {"left": names / width, "right": 1.0, "bottom": 0.0, "top": top}
     gaps = {"wspace": GAP, "hspace": GAP}
     grid = picture.subplots(len(rows), len(columns), squeeze=False, gridspec_kw=edges | gaps)
     for axes in grid.ravel():

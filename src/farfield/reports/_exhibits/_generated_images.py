@@ -28,7 +28,7 @@ from farfield.tasks import ImageGeneration
 DATA: Final = "data"
 CAPTION: Final = (
     "Images that the generator of seed {seed} makes of the same {count} vectors of noise, none "
-    "chosen; above all, images of the data."
+    "chosen; first, images of the data."
 )
 
 
@@ -74,7 +74,7 @@ class GeneratedImages:
             caption=CAPTION.format(
                 seed=text.span(str(seeds[0]), str(seeds[-1])), count=self.side**2
             ),
-            draw=partial(draw_sheets, sheets, self.side),
+            draw=partial(draw_sheets, sheets, self.side, _note(report.run)),
             findings=tuple(_findings(figure, report.run)),
         )
 
@@ -83,7 +83,7 @@ class GeneratedImages:
 
     def _of_data(self, row: Row, run: LookedInto) -> Sheet:
         images = as_fractions(self._shown(row, run).target)
-        return Sheet(row=DATA, column=row.claim.column, images=images)
+        return Sheet(row=DATA, column=_after(row), images=images)
 
     def _made(self, row: Row, run: LookedInto) -> Sheet:
         problems, task = self._shown(row, run).compact(), cast("ImageGeneration", run.task)
@@ -91,9 +91,20 @@ class GeneratedImages:
             pixels: Float[Tensor, "batch _"] = run.network(problems.table(), problems.index)
         return Sheet(
             row=row.claim.row,
-            column=row.claim.column,
+            column=_after(row),
             images=pixels.reshape(-1, *task.image_shape).clone(),
         )
+
+
+def _after(row: Row) -> str:
+    """The training that a sheet is after."""
+    return f"{row.records[0].steps:,} updates"
+
+
+def _note(rows: Sequence[Row]) -> str:
+    """Steps and networks behind the picture."""
+    fractions = [row.judgement.fraction or 0.0 for row in rows]
+    return f"{text.shares(min(fractions), max(fractions))} of steps, 1 network each"
 
 
 def _findings(figure: Figure, rows: Sequence[Row]) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import fmean
 from typing import Final, cast, final
 
 import torch
@@ -34,9 +35,10 @@ CAPTION: Final = (
     "goes on with from the first {given}; grey is in doubt, tinted hidden. Below, frame by frame "
     "over {sequences} sequences and all networks: cross-entropy of the pixels, and the mean "
     "distance of white blobs from those of the true frame, each matched with at most one and cut "
-    "off at {cutoff:g} pixels. Dashed: the best prediction from frame {given} alone, pixel by "
-    "pixel, and its blobs at rest. Dotted: the mean frame. Cross-entropies of the findings are of "
-    "all frames after those given of all test sequences."
+    "off at {cutoff:g} pixels. Two floors need no network. Dashed: frame {given}, repeated, with "
+    "the best probability for each pixel, and its blobs at rest. Dotted: the mean frame. A network "
+    "follows balls as far as it is below both. Cross-entropies of the findings are of all frames "
+    "after those given of all test sequences."
 )
 
 
@@ -72,7 +74,7 @@ class RollOuts:
     """Roll-outs of networks, and their distance from the true frames.
 
     The quantities have the name of the cells without the row, then `cross-entropy` for the
-    difference between the first row and another, or `position error`, e.g.
+    difference between the first row and another, `floors`, or `position error`, e.g.
     `4-balls/balls-6-8/cross-entropy`.
 
     Args:
@@ -115,7 +117,12 @@ class RollOuts:
                 draw, [_panel(seen) for seen in plots.values()], self.shown, _note(report.run)
             ),
             findings=tuple(
-                finding for name, seen in plots.items() for finding in _findings(figure, name, seen)
+                finding
+                for name, seen in plots.items()
+                for finding in (
+                    floors(figure, name, [one.row for one in seen]),
+                    *_findings(figure, name, seen),
+                )
             ),
         )
 
@@ -181,6 +188,29 @@ def _panel(seen: Sequence[_Seen]) -> Panel:
                 floor=None,
             ),
         ),
+    )
+
+
+def floors(figure: Figure, name: str, rows: Sequence[Row]) -> Finding:
+    """Cross-entropies of all networks beside those of both floors.
+
+    Args:
+        figure: What the paper says.
+        name: Of the cells without their rows.
+        rows: The cells of one plot.
+    """
+    claim = rows[0].claim
+    task, regime = cast("BouncingBalls", claim.experiment.task), claim.regime
+    ahead = range(1, task.num_frames - task.given + 1)
+    levels = {one.claim.row: mean_and_standard_error(one.values).mean for one in rows}
+    levels[f"frame {task.given}, repeated"] = fmean(task.copy_loss(regime, n) for n in ahead)
+    levels["the mean frame"] = task.chance(regime)
+    counts = [len(row.records) for row in rows]
+    return Finding(
+        what=f"{claim.column}: {task.metric} of {' / '.join(levels)}",
+        paper=figure.words(f"{name}/floors"),
+        ours=f"{' / '.join(fixed(level, 3) for level in levels.values())} nats a pixel "
+        f"({networks_note(counts)})",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -182,7 +183,9 @@ def _plate(
 
 
 def _place(row: Row) -> str:
-    return f"{row.claim.row}, {row.claim.column}"
+    """Row and column in words, e.g. of `svhn-first1083`: `svhn (first 1,083)`."""
+    column = re.sub(r"-first(\d+)$", lambda found: f" (first {int(found[1]):,})", row.claim.column)
+    return f"{row.claim.row}, {column}"
 
 
 @in_style

@@ -140,7 +140,7 @@ FLAT: Final = Figure(
         title="Singular values of the classes of MNIST at the first hidden layer",
         claims=FLATTENING.claims,
     ),
-    exhibits=(Flattening(layers=("core.layers.0",), regime="test"),),
+    exhibits=(Flattening(layers=(("core.layers.0", "first hidden layer"),), regime="test"),),
     says=tuple(
         Quote(
             of=f"{row.lower().replace(' ', '-')}/core.layers.0/{quantity}",
