@@ -130,10 +130,8 @@ def test_matrices_of_our_own_never_stand_beside_published_numbers() -> None:
 
 
 def test_matrices_by_rule_are_balanced_and_rivals_read_the_same_panels() -> None:
-    table = cells("matrices-by-rule")
-    first, *others = [
-        claim for claim in table.values() if claim.column == "test" and not claim.is_by_hand
-    ]
+    table = {name: c for name, c in cells("matrices-by-rule").items() if not c.is_by_hand}
+    first, *others = [claim for claim in table.values() if claim.column == "test"]
     assert [claim.published.goal for claim in (first, *others)] == [60.0, None, None, None]
     assert {claim.experiment.recipe for claim in table.values()} == {first.experiment.recipe}
     encoders = {claim.row: claim.experiment.model.encoder for claim in (first, *others)}
