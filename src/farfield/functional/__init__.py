@@ -162,24 +162,24 @@ from farfield.functional._norm._sliding_context_norm import (
     sliding_context_norm as sliding_context_norm,
 )
 from farfield.functional._recurrent._divisive_lstm import divisive_lstm as divisive_lstm
+from farfield.functional._recurrent._gated_dynamics import gru_dynamics as gru_dynamics
+from farfield.functional._recurrent._gated_dynamics import lstm_dynamics as lstm_dynamics
+from farfield.functional._recurrent._gated_recurrence import GatedParameters as GatedParameters
+from farfield.functional._recurrent._gated_recurrence import gated_recurrence as gated_recurrence
 from farfield.functional._recurrent._holding_recurrence import (
     holding_recurrence as holding_recurrence,
 )
+from farfield.functional._recurrent._indexed import Indexed as Indexed
 from farfield.functional._recurrent._linear_recurrence import linear_recurrence as linear_recurrence
 from farfield.functional._recurrent._lstm import lstm as lstm
 from farfield.functional._recurrent._periods import periods as periods
 from farfield.functional._recurrent._relu import relu as relu
 from farfield.functional._recurrent._ring_spectrum import ring_spectrum as ring_spectrum
-from farfield.functional._rims._gated_recurrence import GatedParameters as GatedParameters
-from farfield.functional._rims._gated_recurrence import gated_recurrence as gated_recurrence
-from farfield.functional._rims._indexed import Indexed as Indexed
 from farfield.functional._rims._rims import rims as rims
 from farfield.functional._rims._rims import rims_trace as rims_trace
 from farfield.functional._rims._rims_communication import (
     CommunicationParameters as CommunicationParameters,
 )
-from farfield.functional._rims._rims_dynamics import gru_dynamics as gru_dynamics
-from farfield.functional._rims._rims_dynamics import lstm_dynamics as lstm_dynamics
 from farfield.functional._rims._rims_parts import RIMsOutputs as RIMsOutputs
 from farfield.functional._rims._rims_parts import RIMsParameters as RIMsParameters
 from farfield.functional._rims._rims_parts import RIMsRules as RIMsRules

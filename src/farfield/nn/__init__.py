@@ -72,6 +72,8 @@ from farfield.nn._recurrent._dnc import DNC as DNC
 from farfield.nn._recurrent._entity_network import EntNet as EntNet
 from farfield.nn._recurrent._fused_layers import GRULayer as GRULayer
 from farfield.nn._recurrent._fused_layers import LSTMLayer as LSTMLayer
+from farfield.nn._recurrent._gated_dynamics import GRUDynamics as GRUDynamics
+from farfield.nn._recurrent._gated_dynamics import LSTMDynamics as LSTMDynamics
 from farfield.nn._recurrent._holding_rnn import HoldingRNN as HoldingRNN
 from farfield.nn._recurrent._linear_recurrent_unit import LinearRecurrentUnit as LinearRecurrentUnit
 from farfield.nn._recurrent._normalized_gru import NormalizedGRU as NormalizedGRU
@@ -83,9 +85,7 @@ from farfield.nn._recurrent._relational_memory_core import (
 )
 from farfield.nn._rims._rims import RIMs as RIMs
 from farfield.nn._rims._rims_parts import Communication as Communication
-from farfield.nn._rims._rims_parts import GRUDynamics as GRUDynamics
 from farfield.nn._rims._rims_parts import InputAttention as InputAttention
-from farfield.nn._rims._rims_parts import LSTMDynamics as LSTMDynamics
 from farfield.nn._rims._rims_parts import Wiring as Wiring
 
 ENCODERS: Final[dict[str, type[nn.Module]]] = {

@@ -12,14 +12,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.functional._autograd._weight_gradients import Layer, Product, apply_layer, recur_all
-from farfield.functional._rims._indexed import Indexed
+from farfield.functional._recurrent._gated_dynamics import State
+from farfield.functional._recurrent._indexed import Indexed
 from farfield.functional._rims._rims_communication import (
     Tell,
     communicate,
     communication_layers,
     sizes_of,
 )
-from farfield.functional._rims._rims_dynamics import State
 from farfield.functional._rims._rims_parts import RIMsOutputs, RIMsParameters, RIMsRules, RIMsTrace
 from farfield.functional._rims._rims_reading import (
     Reading,

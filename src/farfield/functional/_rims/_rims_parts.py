@@ -7,8 +7,8 @@ from typing import NamedTuple, final
 
 from torch import Tensor
 
+from farfield.functional._recurrent._gated_dynamics import Dynamics, State, lstm_dynamics
 from farfield.functional._rims._rims_communication import CommunicationParameters
-from farfield.functional._rims._rims_dynamics import Dynamics, State, lstm_dynamics
 from farfield.functional._rims._rims_reading import InputAttentionParameters
 
 

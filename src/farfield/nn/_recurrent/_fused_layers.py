@@ -12,9 +12,9 @@ from torch.types import Device
 from farfield._machine import on_cpu
 from farfield.core import Depth, Fraction, Size, check_arguments
 from farfield.functional import Indexed, gated_recurrence, is_transformed
+from farfield.nn._recurrent._gated_dynamics import GRUDynamics, LSTMDynamics
 from farfield.nn._recurrent._recurrent_layers import RecurrentLayers
 from farfield.nn._recurrent._states import State
-from farfield.nn._rims._rims_parts import GRUDynamics, LSTMDynamics
 
 
 class FusedLayers(RecurrentLayers):

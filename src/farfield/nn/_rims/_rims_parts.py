@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, final
+from typing import final
 
 from farfield.core import (
     Dropout,
@@ -11,7 +11,7 @@ from farfield.core import (
     Size,
     check_fields,
 )
-from farfield.functional import gru_dynamics, lstm_dynamics
+from farfield.nn._recurrent._gated_dynamics import GRUDynamics, LSTMDynamics
 
 
 @final
@@ -106,52 +106,6 @@ class Communication:
     gated: bool = False
     dropout: Dropout = 0.0
     init_std: NonNegativeFloat | None = None
-
-    def __post_init__(self) -> None:
-        """Check every part."""
-        check_fields(self)
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class LSTMDynamics:
-    r"""Each mechanism of `RIMs` is an LSTM.
-
-    Args:
-        init_over_all: Whether the first weights are drawn from $U(-1/\sqrt n, 1/\sqrt n)$ for the
-            $n$ units of all mechanisms, as in the released code, or for those of one.
-
-    Reference:
-        lamb2022, section 8.2.3.
-    """
-
-    num_gates: ClassVar[int] = 4
-    num_states: ClassVar[int] = 2
-    step: ClassVar = staticmethod(lstm_dynamics)
-    init_over_all: bool = False
-
-    def __post_init__(self) -> None:
-        """Check every part."""
-        check_fields(self)
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class GRUDynamics:
-    r"""Each mechanism of `RIMs` is a gated recurrent unit.
-
-    Args:
-        init_over_all: Whether the first weights are drawn from $U(-1/\sqrt n, 1/\sqrt n)$ for the
-            $n$ units of all mechanisms, as in the released code, or for those of one.
-
-    Reference:
-        lamb2022, section 8.2.3.
-    """
-
-    num_gates: ClassVar[int] = 3
-    num_states: ClassVar[int] = 1
-    step: ClassVar = staticmethod(gru_dynamics)
-    init_over_all: bool = False
 
     def __post_init__(self) -> None:
         """Check every part."""

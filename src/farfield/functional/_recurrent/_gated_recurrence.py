@@ -11,8 +11,8 @@ from torch import Tensor
 from farfield.functional._autograd._products import linear
 from farfield.functional._autograd._unroll import unroll
 from farfield.functional._autograd._weight_gradients import Layer, Product
-from farfield.functional._rims._indexed import Indexed
-from farfield.functional._rims._rims_dynamics import Dynamics, State
+from farfield.functional._recurrent._gated_dynamics import Dynamics, State
+from farfield.functional._recurrent._indexed import Indexed
 
 
 class GatedParameters(NamedTuple):
