@@ -13,6 +13,8 @@ import torch
 from jaxtyping import Bool, Int64, UInt8
 from torch import Tensor
 
+from farfield.tasks._files._panel_archive import PANEL_SIZE
+
 NUM_LEVELS: Final = 10
 """Levels of everything but the position of shapes."""
 NUM_CELLS: Final = 9
@@ -24,10 +26,6 @@ CELL_FIELDS: Final = 4
 LINE_FIELDS: Final = 2
 """Of each line: type counted from 1 (0 where there is none), color."""
 PANEL_FIELDS: Final = NUM_CELLS * CELL_FIELDS + NUM_LINES * LINE_FIELDS
-PANEL_SIZE: Final = 160
-"""Width and height of a published panel, pixels."""
-IMAGE_SIZES: Final = (PANEL_SIZE // 4, PANEL_SIZE // 2, PANEL_SIZE)
-"""Widths and heights at which panels are drawn, or read."""
 MARGIN: Final = 8
 CELL: Final = 48
 WHITE: Final = 255

@@ -13,11 +13,12 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.core import LazyItems, Problems, Stream, UnknownNameError, check_fields
-from farfield.tasks._analogies._analogy_drawing import IMAGE_SIZES, NUM_LEVELS, draw_panels
+from farfield.tasks._analogies._analogy_drawing import NUM_LEVELS, draw_panels
 from farfield.tasks._analogies._analogy_panels import DOMAINS, SCALES
 from farfield.tasks._analogies._analogy_problems import PLACES, ROW, Analogies, obeyed
 from farfield.tasks._analogies._analogy_relations import RELATIONS
 from farfield.tasks._analogies._visual_analogy_task import VisualAnalogyTask
+from farfield.tasks._files._panel_archive import IMAGE_SIZES
 from farfield.tasks._protocol._checks import check_number
 from farfield.tasks._protocol._choices import described_outputs
 from farfield.tasks._protocol._task import TRAINING, Regime

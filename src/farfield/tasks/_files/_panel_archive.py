@@ -19,8 +19,11 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 
 from farfield.core import excerpt, printable, read_regular
-from farfield.tasks._analogies._analogy_drawing import PANEL_SIZE
 
+PANEL_SIZE: Final = 160
+"""Width and height of a published panel, pixels."""
+IMAGE_SIZES: Final = (PANEL_SIZE // 4, PANEL_SIZE // 2, PANEL_SIZE)
+"""Widths and heights at which panels are drawn, or read."""
 COLUMNS: Final = (
     "shape",
     "line",

@@ -17,9 +17,8 @@ from jaxtyping import Int64, UInt8
 from torch import Tensor
 
 from farfield.core import LazyItems, Problems, expand_home, printable, read_regular
-from farfield.tasks._analogies._analogy_drawing import IMAGE_SIZES, PANEL_SIZE
 from farfield.tasks._files._data_sets import data_folder
-from farfield.tasks._files._panel_archive import PanelFile
+from farfield.tasks._files._panel_archive import IMAGE_SIZES, PANEL_SIZE, PanelFile
 from farfield.tasks._protocol._checks import check_number
 
 MOST_FILES: Final = 10_000_000

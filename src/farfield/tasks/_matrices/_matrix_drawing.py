@@ -16,12 +16,12 @@ from farfield.tasks._analogies._analogy_drawing import (
     MARGIN,
     NUM_CELLS,
     NUM_LEVELS,
-    PANEL_SIZE,
     WHITE,
     Grid,
     greys,
     stamps,
 )
+from farfield.tasks._files._panel_archive import PANEL_SIZE
 from farfield.tasks._files._panel_files import block_means
 
 NUM_KINDS: Final = 7

@@ -12,8 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.core import LazyItems, Problems, Stream, UnknownNameError, check_fields
-from farfield.tasks._analogies._analogy_drawing import IMAGE_SIZES
-from farfield.tasks._files._panel_archive import COLUMNS
+from farfield.tasks._files._panel_archive import COLUMNS, IMAGE_SIZES
 from farfield.tasks._matrices._matrix_drawing import draw_matrix_panels
 from farfield.tasks._matrices._matrix_holdouts import (
     HOLDOUTS,
