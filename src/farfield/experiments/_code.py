@@ -99,7 +99,7 @@ def source_of(function: FunctionType) -> Source:
         except (SyntaxError, ValueError) as error:
             raise OSError(f"{code.co_filename} cannot be read as Python") from error
     written = _written(code, file.codes, function.__globals__)
-    nodes = _nodes(written, file.tree)
+    nodes = _nodes(written, file.functions)
     package = str(function.__globals__.get("__package__") or "")
     return Source(
         text="\n".join(sorted({_syntax(node) for node in nodes})),
@@ -111,7 +111,7 @@ def source_of(function: FunctionType) -> Source:
 
 
 class _File(NamedTuple):
-    tree: ast.Module
+    functions: tuple[Function, ...]
     codes: tuple[CodeType, ...]
 
 
@@ -120,7 +120,8 @@ def _read(text: str, name: str, flags: int) -> _File:
     if not text:
         raise OSError(f"{name} has no source that can be read")
     whole = compile(text, name, "exec", flags, dont_inherit=True)
-    return _File(ast.parse(text), tuple(_inner(whole)))
+    functions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, Function))
+    return _File(tuple(functions), tuple(_inner(whole)))
 
 
 def _inner(code: CodeType) -> Iterator[CodeType]:
@@ -163,13 +164,12 @@ def _same(one: CodeType, other: CodeType) -> bool:
     )
 
 
-def _nodes(code: CodeType, tree: ast.Module) -> tuple[Function, ...]:
+def _nodes(code: CodeType, functions: tuple[Function, ...]) -> tuple[Function, ...]:
     """The syntax of a function: one node, or all lambdas that it may be where they share a line."""
     found = [
         node
-        for node in ast.walk(tree)
-        if isinstance(node, Function)
-        and getattr(node, "name", "<lambda>") == code.co_name
+        for node in functions
+        if getattr(node, "name", "<lambda>") == code.co_name
         and min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
         == code.co_firstlineno
     ]
