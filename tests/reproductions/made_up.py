@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import msgspec
 
@@ -103,8 +104,7 @@ def records(
     claim: Claim, percents: Sequence[float], *, steps: int = STEPS, first_seed: int = 0
 ) -> list[Record]:
     """One record for each number, in hundredths."""
-    experiment = claim.experiment.at_fraction(steps / claim.experiment.recipe.steps)
-    key, described = experiment.key, experiment.to_json()
+    key, described = _described(claim.experiment, steps)
     return [
         Record(
             key=key,
@@ -126,6 +126,13 @@ def records(
         )
         for seed, percent in enumerate(percents, first_seed)
     ]
+
+
+@cache
+def _described(experiment: Experiment, steps: int) -> tuple[str, dict[str, object]]:
+    """Key and JSON of the experiment with that many steps; reports ask thousands of times."""
+    shortened = experiment.at_fraction(steps / experiment.recipe.steps)
+    return shortened.key, shortened.to_json()
 
 
 def diverged(
