@@ -180,6 +180,7 @@ def re_exported(folder: str) -> dict[str, str]:
         for statement in parsed(PACKAGE / folder / "__init__.py").body
         if isinstance(statement, ast.ImportFrom)
         and (statement.module or "").startswith("farfield.")
+        and statement.module != "farfield._exports"
         for alias in statement.names
     }
 

@@ -4,6 +4,8 @@ import gc
 
 import torch  # noqa: F401 — before what is below
 
+from farfield._exports import exported
+
 if not gc.get_freeze_count():
     # Puts off the full collection that is due after torch, and takes as long as all imports here.
     gc.freeze()
@@ -70,65 +72,4 @@ from farfield.core._problems import joined as joined
 from farfield.core._streams import Stream as Stream
 from farfield.core._streams import stream as stream
 
-__all__ = [
-    "PICTURES",
-    "REFERENCES",
-    "TRAINING",
-    "UNASKED",
-    "ArgumentError",
-    "Depth",
-    "Dropout",
-    "EncodesItems",
-    "EncodesWithPart",
-    "FarfieldError",
-    "Fraction",
-    "FractionBelowOne",
-    "Generator",
-    "HasMixingLayers",
-    "Kind",
-    "LazyItems",
-    "Limits",
-    "NonNegativeFloat",
-    "NonNegativeInt",
-    "PositiveFloat",
-    "PositiveInt",
-    "Problems",
-    "RaggedItems",
-    "Reference",
-    "Size",
-    "Stream",
-    "UnknownNameError",
-    "call_with",
-    "check_arguments",
-    "check_fields",
-    "excerpt",
-    "expand_home",
-    "file_digest",
-    "file_stamp",
-    "first_names",
-    "floating_dtype",
-    "forked_generators",
-    "from_line",
-    "hints_of",
-    "is_instance",
-    "is_settled",
-    "joined",
-    "keeps_numbers",
-    "kind_of",
-    "lacks_memory",
-    "layer_by_name",
-    "num_cores",
-    "open_regular",
-    "printable",
-    "read_picture",
-    "read_regular",
-    "reseed",
-    "seed_generators",
-    "stream",
-    "strict_pictures",
-    "tap_layers",
-    "to_line",
-    "upright",
-    "upright_size",
-    "writable_place",
-]
+__all__ = exported(vars())

@@ -1,5 +1,6 @@
 """Execution of experiments: in processes, as one program on a GPU, on a cluster, or here."""
 
+from farfield._exports import exported
 from farfield.execution._allocator import keep_freed_memory as keep_freed_memory
 from farfield.execution._display import Display as Display
 from farfield.execution._here import Here as Here
@@ -31,35 +32,4 @@ from farfield.execution._verify import draw_share as draw_share
 from farfield.execution._verify import verify as verify
 from farfield.training import vmap_error as vmap_error
 
-__all__ = [
-    "Display",
-    "ExecutionError",
-    "Executor",
-    "Failed",
-    "Finished",
-    "Here",
-    "Job",
-    "News",
-    "Order",
-    "Processes",
-    "Ray",
-    "Slurm",
-    "Stacked",
-    "Trial",
-    "UnderWay",
-    "Verification",
-    "WorkerError",
-    "check_machine",
-    "cost_kind",
-    "draw_share",
-    "jobs_of",
-    "keep_freed_memory",
-    "results",
-    "run",
-    "runs_under_way",
-    "train_order",
-    "trial",
-    "unreadable_progress",
-    "verify",
-    "vmap_error",
-]
+__all__ = exported(vars())

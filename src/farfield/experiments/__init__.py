@@ -1,5 +1,6 @@
 """Experiments and recipes: frozen, hashable, JSON in and out."""
 
+from farfield._exports import exported
 from farfield.experiments._agent_network import AgentNetwork as AgentNetwork
 from farfield.experiments._agent_network import QuantileNetwork as QuantileNetwork
 from farfield.experiments._arrays import array_digest as array_digest
@@ -55,59 +56,4 @@ from farfield.experiments._set_network import SetNetwork as SetNetwork
 from farfield.experiments._spec import TASK_ARGUMENTS as TASK_ARGUMENTS
 from farfield.experiments._spec import Spec as Spec
 
-__all__ = [
-    "SGD",
-    "TASK_ARGUMENTS",
-    "Adam",
-    "AdamW",
-    "AgentNetwork",
-    "Architecture",
-    "AutoencoderNetwork",
-    "ByHand",
-    "ChangesNetwork",
-    "Choice",
-    "Constant",
-    "Cosine",
-    "Experiment",
-    "ForSomeTasks",
-    "GANNetwork",
-    "Halving",
-    "ItemNetwork",
-    "Judge",
-    "Linear",
-    "LoadedNetwork",
-    "MapNetwork",
-    "Network",
-    "Optimizer",
-    "Passes",
-    "Perturbation",
-    "Player",
-    "PredictionNetwork",
-    "Pretrained",
-    "QuantileNetwork",
-    "RMSprop",
-    "Recipe",
-    "RollOutNetwork",
-    "Schedule",
-    "ScoredTrial",
-    "ScoringNetwork",
-    "Search",
-    "Selection",
-    "SequenceNetwork",
-    "SetNetwork",
-    "Spec",
-    "Steps",
-    "Trial",
-    "Uniform",
-    "Warmup",
-    "array_digest",
-    "arrays_of",
-    "check_parts",
-    "field_of",
-    "is_of_the_user",
-    "is_ours",
-    "public_path",
-    "restore",
-    "source_of_value",
-    "with_field",
-]
+__all__ = exported(vars())

@@ -1,5 +1,6 @@
 """Scores with a leading seed axis, and statistics over seeds: means and intervals."""
 
+from farfield._exports import exported
 from farfield.metrics._accuracy import accuracy as accuracy
 from farfield.metrics._accuracy import correct as correct
 from farfield.metrics._blobs import blob_distance as blob_distance
@@ -27,29 +28,4 @@ from farfield.metrics._probabilities import (
 from farfield.metrics._probabilities import negative_log_likelihood as negative_log_likelihood
 from farfield.metrics._probabilities import top_k_accuracy as top_k_accuracy
 
-__all__ = [
-    "MEASURES",
-    "Difference",
-    "Interval",
-    "Measure",
-    "PairedTest",
-    "Summary",
-    "accuracy",
-    "blob_distance",
-    "correct",
-    "expected_calibration_error",
-    "frechet_distance",
-    "inception_score",
-    "least_share",
-    "mean_and_standard_error",
-    "measure_of",
-    "negative_log_likelihood",
-    "paired_interval",
-    "paired_t_test",
-    "psnr",
-    "shared_spread_interval",
-    "ssim",
-    "t_interval",
-    "top_k_accuracy",
-    "welch_interval",
-]
+__all__ = exported(vars())

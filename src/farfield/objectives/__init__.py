@@ -1,5 +1,6 @@
 """Learning rules as pure losses."""
 
+from farfield._exports import exported
 from farfield.objectives._activation_l1 import ActivationL1 as ActivationL1
 from farfield.objectives._augmented import Augmented as Augmented
 from farfield.objectives._bound import Bound as Bound
@@ -57,32 +58,4 @@ AGENT_OBJECTIVES: dict[str, type] = {
 }
 """Every objective of agents, by its name on the command line."""
 
-__all__ = [
-    "AGENT_OBJECTIVES",
-    "ICT",
-    "OBJECTIVES",
-    "PPO",
-    "VAT",
-    "ActivationL1",
-    "Augmented",
-    "Bound",
-    "CarriedState",
-    "Carry",
-    "CenteredL1",
-    "CropAndFlip",
-    "Cutout",
-    "HingeDiscriminator",
-    "HingeGenerator",
-    "LabelSmoothing",
-    "ManifoldMixup",
-    "MeanTeacher",
-    "Mixup",
-    "Objective",
-    "PiModel",
-    "PredictingEmbeddings",
-    "RainbowIQN",
-    "Reconstructing",
-    "Supervised",
-    "TemporalEnsembling",
-    "Update",
-]
+__all__ = exported(vars())

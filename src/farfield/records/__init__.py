@@ -1,5 +1,6 @@
 """Records of finished runs, and the folder that stores them."""
 
+from farfield._exports import exported
 from farfield.records._environment import environment as environment
 from farfield.records._environment import missing_commits as missing_commits
 from farfield.records._errors import BusyError as BusyError
@@ -25,29 +26,4 @@ from farfield.records._states import from_tensors as from_tensors
 from farfield.records._states import to_tensors as to_tensors
 from farfield.records._store import Store as Store
 
-__all__ = [
-    "DIVERGED",
-    "JSON",
-    "BusyError",
-    "DamageWarning",
-    "Record",
-    "Score",
-    "Store",
-    "StoreError",
-    "environment",
-    "frame",
-    "from_tensors",
-    "in_words",
-    "missing_commits",
-    "pack_tensors",
-    "read_tensors",
-    "score_rows",
-    "scores_frame",
-    "selection_of",
-    "set_aside",
-    "to_tensors",
-    "trials_frame",
-    "unpack_tensors",
-    "write_tensors",
-    "write_whole",
-]
+__all__ = exported(vars())

@@ -1,5 +1,6 @@
 """Published numbers as claims: each with its experiment, verdict rule and verdict."""
 
+from farfield._exports import exported
 from farfield.reproductions._by_paper import ByPaper as ByPaper
 from farfield.reproductions._claims import Budget as Budget
 from farfield.reproductions._claims import Claim as Claim
@@ -20,24 +21,4 @@ from farfield.reproductions._verdicts import Verdict as Verdict
 from farfield.reproductions._verdicts import judge as judge
 from farfield.reproductions._verdicts import summarize as summarize
 
-__all__ = [
-    "PRINTED",
-    "STATEMENTS",
-    "TABLES",
-    "Budget",
-    "ByPaper",
-    "Claim",
-    "Confirmation",
-    "Judgement",
-    "Printed",
-    "Published",
-    "Statement",
-    "StatementJudgement",
-    "Table",
-    "Unpublished",
-    "Verdict",
-    "VerdictRule",
-    "judge",
-    "judge_statement",
-    "summarize",
-]
+__all__ = exported(vars())

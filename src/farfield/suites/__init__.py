@@ -1,5 +1,6 @@
 """Suites: a module of one's own on several tasks, beside every mechanism that was recorded."""
 
+from farfield._exports import exported
 from farfield.suites._bench import Benchmark as Benchmark
 from farfield.suites._bench import Misfit as Misfit
 from farfield.suites._bench import bench as bench
@@ -12,16 +13,4 @@ from farfield.suites._suites import SUITES as SUITES
 from farfield.suites._suites import Item as Item
 from farfield.suites._suites import Suite as Suite
 
-__all__ = [
-    "SUITES",
-    "Benchmark",
-    "Item",
-    "Misfit",
-    "Recorded",
-    "Suite",
-    "bench",
-    "fitted",
-    "load_module",
-    "record_suite",
-    "recorded",
-]
+__all__ = exported(vars())

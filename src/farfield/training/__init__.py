@@ -1,5 +1,6 @@
 """Training: batches, one network or a stack of them, the loop, checkpoints, evaluation."""
 
+from farfield._exports import exported
 from farfield.training._agent import OneAgent as OneAgent
 from farfield.training._batches import Batches as Batches
 from farfield.training._evaluate import encode_all as encode_all
@@ -22,26 +23,4 @@ from farfield.training._trained import complete_runs as complete_runs
 from farfield.training._trained import trained_network as trained_network
 from farfield.training._trained import trained_weights as trained_weights
 
-__all__ = [
-    "Batches",
-    "Clock",
-    "Inputs",
-    "Learner",
-    "Matmul",
-    "OneAgent",
-    "OneNetwork",
-    "Progress",
-    "Stack",
-    "changed_inputs",
-    "complete_runs",
-    "curve_steps",
-    "encode_all",
-    "evaluate",
-    "problems_of_run",
-    "score_problems",
-    "train",
-    "trained_network",
-    "trained_weights",
-    "vmap_error",
-    "words_of",
-]
+__all__ = exported(vars())
