@@ -322,7 +322,24 @@ def test_it_is_said_what_every_verdict_means() -> None:
     from farfield.reproductions import Verdict
 
     text = text_of("docs/my-paper.md")
-    assert [v.value for v in Verdict if f"\n| {v.value} | " not in text] == []
+    assert [v.value for v in Verdict if f"\n| {v.value} | {v.meaning} |\n" not in text] == []
+
+
+def test_the_page_on_verdicts_has_the_numbers_that_were_simulated() -> None:
+    text = " ".join(text_of("docs/my-paper.md").split())
+    found = json.loads(text_of("benchmarks/results/verdicts/rule.json"))
+    called = {name: f"{100 * by['different']:.1f}" for name, by in found["verdicts"].items()}
+    held = {name: f"{100 * by['cut']:.0f}" for name, by in found["intervals"].items()}
+    one_in_ten = [held[f"one network in ten fails, {count} networks"] for count in (3, 10, 20)]
+    same = [called[name] for name in called if name.startswith("normal") and "apart" not in name]
+    for said in (
+        f"at most {max(same, key=float)} of 100 cells of normal scores",
+        f"{called['near the ceiling, three networks each']} of 100 near the ceiling",
+        f"{called['one network in ten fails']} of 100 where one network in ten fails",
+        f"{called['half of the networks fail']} of 100 where half of them fail",
+        f"in {one_in_ten[0]}, {one_in_ten[1]} and {one_in_ten[2]} of 100",
+    ):
+        assert said in text
 
 
 def test_every_task_is_in_the_list_of_tasks() -> None:

@@ -154,6 +154,15 @@ def test_intervals_answer_what_lies_in_them():
     assert not Interval(low=-2.0, high=1.0).within(1.9)
 
 
+@pytest.mark.parametrize(
+    "low, high, cut",
+    [(-5.0, 3.0, (0.0, 3.0)), (98.0, 103.0, (98.0, 100.0)), (-1.0, 101.0, (0.0, 100.0))],
+)
+def test_an_interval_is_cut_where_no_number_can_be(low, high, cut):
+    found = Interval(low=low, high=high).cut(0.0, 100.0)
+    assert (found.low, found.high) == cut
+
+
 def test_coverage_is_what_it_says():
     random = np.random.default_rng(3)
     trials = 2000

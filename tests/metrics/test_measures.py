@@ -36,6 +36,15 @@ def test_shares_are_written_in_percent_and_other_numbers_as_they_are() -> None:
     assert (accuracy.written(0.98764, 2), error.written(0.98764, 2)) == ("98.76", "0.98764")
 
 
+def test_an_interval_of_a_mean_ends_where_scores_do() -> None:
+    scores = [100.0, 100.0, 96.0]  # 98.67 ± 5.74
+    found = MEASURES["accuracy"].interval(scores, scale=100.0)
+    assert (round(found.low, 2), found.high) == (92.93, 100.0)
+    assert MEASURES["psnr"].interval(scores).high > 104
+    assert MEASURES["mse"].interval([0.0, 0.0, 0.4]).low == 0.0
+    assert (MEASURES["ssim"].range, MEASURES["mse"].range) == (2.0, math.inf)
+
+
 def test_the_worst_error_is_the_largest() -> None:
     assert MEASURES["mse"].worst((0.2, 0.9)) == 0.9
     assert MEASURES["accuracy"].worst((0.2, 0.9)) == 0.2

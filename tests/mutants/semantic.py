@@ -541,7 +541,7 @@ MUTANTS = [
     (
         "a wide interval reproduces",
         "reproductions/_verdicts.py",
-        "    if claim.rule.is_wide(difference):",
+        "    if rule.is_wide(difference):",
         "    if False:",
         "reproductions/test_verdicts.py::test_an_interval_wider_than_ten_points_says_too_little",
     ),

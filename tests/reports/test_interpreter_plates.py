@@ -311,7 +311,7 @@ def test_rows_are_compared_in_every_column(store: Store) -> None:
 def test_a_goal_for_two_rows_is_judged_over_all_columns(
     gaps: tuple[float | None, ...], verdict: str, found: str
 ) -> None:
-    """The second row is at 50 throughout, each of three networks a point to either side."""
+    """The second row is at 0.5 throughout, each of three networks 0.01 to either side."""
     scores: dict[str, list[float]] = {}
     claims = []
     for number, gap in zip((100, 150, 200), gaps, strict=True):
@@ -320,7 +320,7 @@ def test_a_goal_for_two_rows_is_judged_over_all_columns(
             claims.append(claim(row, f"{number} points", own, f"points-{number}"))
             middle = 50 + (gap or 0) * (row == "NI")
             ran_to = () if gap is None and row == "NI" else (middle - 1, middle, middle + 1)
-            scores[own.key] = list(ran_to)
+            scores[own.key] = [percent / 100 for percent in ran_to]
     analysis = AgainstColumns(label="points", pairs=(("NI", "ViT"),), apart_to=150)
     figure = Figure(table=Table(key="x", title="", claims=tuple(claims)), exhibits=(analysis,))
     report = tabulate(figure.table, lambda own: recorded(own, scores[own.experiment.key]))

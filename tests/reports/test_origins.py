@@ -110,7 +110,7 @@ def test_networks_that_are_let_through_are_marked(tmp_path) -> None:
     export(TABLE, finder(records), tmp_path, any_commit=True)
     assert load_missing(tmp_path) == {GONE}
     pages = results_pages(tmp_path)
-    assert "95.0 ± 0.1 (10) ✗ 3 ‡ 2 § |" in pages["webb2021.md"]
+    assert "95.0 ± 0.1 (10) ✗ 3 ‡ 2 §<br>`" in pages["webb2021.md"]
     assert "‡: trained from an uncommitted tree. §: from a commit that the" in pages["webb2021.md"]
     assert (
         "Of 10 records 3 come from uncommitted trees (‡: webb2021 3) and 2 come from commits that "

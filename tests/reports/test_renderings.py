@@ -23,6 +23,7 @@ from farfield.reports import (
     write_report,
 )
 from farfield.reports._tables import _text as text
+from farfield.reports._tables._strip import small_pictures
 from farfield.reproductions import TABLES, Budget, Table
 from reproductions import made_up
 
@@ -239,7 +240,7 @@ def test_numbers_are_written_to_the_digits_of_print(report):
     assert text.ours(ten) == "94.0 ± 0.1 (10)" or text.ours(ten) == "94.0 ± 0.0 (10)"
     assert text.ours(one).endswith(" (1)")
     assert "±" not in text.ours(one)
-    assert text.difference(one).endswith("[−∞, +∞]")
+    assert text.difference(one).endswith("[−100.0, +100.0]")
     assert text.budget(ten) == f"{100 * ten.claim.quick:.0f} %"
     assert [text.ours(none), text.difference(none), text.budget(none), text.seconds(none)] == [
         text.MISSING
@@ -268,6 +269,50 @@ def test_an_interval_without_zero_is_marked():
     }
     assert written == {90.2: "+0.2 [−1.3, +1.7]", 80.0: "−10.0 [−11.5, −8.5] †"}
     assert any(note.startswith("†: ") for note in text.COMMON_NOTES)
+
+
+@pytest.mark.parametrize(
+    "mean, deviation, strip",
+    [
+        (90.0, 0.0, "····░══●══░····"),
+        (90.8, 0.5, "····░░═┼●══─···"),
+        (91.5, 2.0, "··──═══┼══●───▸"),
+        (96.0, 1.0, "····░░░│░░░··─▸"),
+        (86.0, 0.9, "◂●──═░░│░░░····"),
+    ],
+)
+def test_an_interval_is_drawn_against_the_margin(mean, deviation, strip):
+    """±2, of two points and 3 standard errors of 0.5 the larger; a sign is 0.57 points."""
+    cell = made_up.claim(90.0, 0.5)
+    (row,) = one_row(cell, made_up.records(cell, made_up.spread_out(mean, deviation))).rows
+    assert small_pictures(row) == [strip]
+
+
+def test_a_spread_of_unknown_kind_is_drawn_as_both():
+    number = dataclasses.replace(made_up.published(90.0, 2.0), spread_kind="not said")
+    cell = dataclasses.replace(made_up.claim(), published=number)
+    report = one_row(cell, made_up.records(cell, made_up.spread_out(91.0, 0.1)))
+    assert small_pictures(report.rows[0]) == ["SE ····░══┼●══····", "SD ····░░═┼═●═─···"]
+    assert "LSTM + TCN" in next(n for n in text.own_notes(report) if n.startswith("SD or SE"))
+
+
+def test_networks_of_two_kinds_are_dots():
+    cell = made_up.unpublished()
+    report = one_row(cell, made_up.records(cell, [100.0] * 8 + [75.0, 50.0]))
+    assert small_pictures(report.rows[0]) == ["●●●●●●●●◐○"]
+    assert f"Of two kinds: {text.place(report.rows[0])}: 8 of 10 networks solve it." in (
+        text.own_notes(report)
+    )
+
+
+def test_a_number_of_networks_that_is_not_said_is_marked():
+    number = dataclasses.replace(made_up.published(90.0, 0.5), runs_assumed=True)
+    report = one_row(dataclasses.replace(made_up.claim(), published=number), [])
+    assert text.published(report.rows[0]) == "90.0 ± 0.5 (10 assumed)"
+    assert (
+        "The paper does not say how many networks its numbers are of; assumed: 10 for 1 cell."
+        in text.own_notes(report)
+    )
 
 
 def test_a_network_that_diverged_is_in_every_form_of_the_table():

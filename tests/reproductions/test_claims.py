@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from farfield.core import UnknownNameError
-from farfield.reproductions import Budget, Claim, Published, Table
+from farfield.reproductions import TABLES, Budget, Claim, Published, Table
 from farfield.tasks import GlyphSet
 from reproductions import made_up
 
@@ -167,3 +167,26 @@ def test_a_standard_deviation_becomes_the_standard_error_of_its_runs():
     assert (str(deviation), str(of_error)) == ("90.0 ± 1.0 SD", "90.0 ± 0.5")
     with pytest.raises(ValueError, match="runs must be at least 2 beside a standard deviation"):
         dataclasses.replace(deviation, runs=1)
+
+
+def test_a_spread_of_unknown_kind_has_two_readings():
+    number = dataclasses.replace(
+        made_up.published(90.0, 1.0, runs=4), spread_kind="not said", runs_assumed=True
+    )
+    assert str(number) == "90.0 ± 1.0 SD or SE"
+    assert [reading.standard_error for reading in number.readings] == [1.0, 0.5]
+    assert number.summary == number.readings[0].summary
+    assert dataclasses.replace(number, spread=None).readings[0].spread is None
+    assert len(dataclasses.replace(number, spread=None).readings) == 1
+    with pytest.raises(ValueError, match="runs must be at least 2 beside a standard deviation"):
+        dataclasses.replace(number, runs=1)
+
+
+def test_what_gives_back_its_input_trains_nothing():
+    (bicubic, trained) = (
+        next(c for c in TABLES["ren2017/table-8"].claims if c.row == row)
+        for row in ("Bicubic", "SRCNN")
+    )
+    assert bicubic.trains_nothing
+    assert not trained.trains_nothing
+    assert not made_up.claim().trains_nothing

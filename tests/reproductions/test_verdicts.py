@@ -96,7 +96,7 @@ def test_more_seeds_than_published_are_welcome():
 def test_one_seed_has_no_interval():
     judgement = judge(CELL, made_up.records(CELL, [90.0]))
     assert judgement.verdict is Verdict.UNDERPOWERED
-    assert judgement.difference.interval.high == math.inf
+    assert judgement.difference.interval.high == 100.0
 
 
 def alone(mean: float = 63.0):
@@ -115,7 +115,9 @@ def test_a_number_without_spread_scatters_as_ours_do():
     # 63.0 of one network, ours 66.0 with a deviation of 1: t₂ √(1/3 + 1) is 4.97
     near = judge(claim, made_up.records(claim, [65.0, 66.0, 67.0]))
     assert near.verdict is Verdict.INCONCLUSIVE
-    assert near.reason == "known to ±4.97: neither different nor within ±2"
+    assert near.reason == (
+        "no clear difference, but known to ±4.97 only, which does not show it within ±2"
+    )
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -192,7 +194,84 @@ def test_an_interval_wider_than_ten_points_says_too_little(error, word):
     judgement = judge(cell, made_up.records(cell, made_up.spread_out(50.0, error)))
     assert judgement.verdict is word
     if error == 12.0:
-        assert judgement.reason == "no clear difference, but known to ±35.7, not ±10"
+        assert judgement.reason == "no clear difference, but known to ±35.7 only, not to ±10"
+
+
+def of_unknown_kind(mean: float, spread: float, runs: int = 10):
+    own = dataclasses.replace(made_up.published(mean, spread, runs), spread_kind="not said")
+    return dataclasses.replace(made_up.claim(), published=own)
+
+
+def test_a_spread_of_unknown_kind_is_judged_as_both():
+    """±3 is a standard error of 3, or of 0.95: 5 points are within three of the first alone."""
+    cell = of_unknown_kind(70.0, 3.0)
+    near, apart = made_up.spread_out(70.5, 1.0), made_up.spread_out(75.0, 1.0)
+    agreed = judge(cell, made_up.records(cell, near))
+    assert agreed.verdict is Verdict.REPRODUCED
+    assert agreed.reason.endswith(
+        "; the same whether ± is a standard error or a standard deviation"
+    )
+    torn = judge(cell, made_up.records(cell, apart))
+    assert torn.verdict is Verdict.INCONCLUSIVE
+    assert torn.reason == (
+        "the paper does not say what ± is: reproduced if it is a standard error, not reproduced if "
+        "a standard deviation"
+    )
+    wide, narrow = torn.difference.interval, torn.as_deviation.interval
+    assert wide.half_width > 2 * narrow.half_width
+
+
+def test_networks_of_two_kinds_are_compared_by_the_share_that_solves_the_task():
+    """Nine of ten solve it in print, as its mean and spread allow nothing else; three of ours do.
+
+    Fisher's exact test of 3 and 9 of 10 has 0.0198; of 4 and 9 of 10 it has 0.0573.
+    """
+    cell = made_up.claim(85.5, 2.4)
+    low, high = [55.0, 56.0, 57.0, 54.0, 56.0, 55.0], [92.0, 93.0, 94.0]
+    judged = judge(cell, made_up.records(cell, [*low, 58.0, *high]))
+    assert (judged.kinds.solve, judged.kinds.between, judged.kinds.stay) == (3, 0, 7)
+    assert (judged.kinds.published, judged.kinds.runs) == ((9,), 10)
+    assert judged.kinds.p == pytest.approx(0.019766611)
+    assert judged.verdict is Verdict.NOT_REPRODUCED
+    one_more = judge(cell, made_up.records(cell, [*low, *high, 95.0]))
+    assert one_more.difference.clear
+    assert one_more.verdict is Verdict.INCONCLUSIVE
+    assert one_more.reason == (
+        "the means differ, the shares not: 4 of 10 networks solve it, by their numbers 9 of 10 "
+        "published (Fisher's exact test, p = 0.057)"
+    )
+
+
+def test_where_print_leaves_the_share_open_means_are_compared():
+    cell = made_up.claim(72.3, 5.2)
+    judged = judge(cell, made_up.records(cell, [100.0] * 9 + [62.0]))
+    assert judged.kinds.published == (3, 4, 5, 6)
+    assert judged.kinds.p is None
+    assert judged.verdict is Verdict.NOT_REPRODUCED
+    assert str(judged.kinds) == "9 of 10 networks solve it, by their numbers 3–6 of 10 published"
+
+
+@pytest.mark.parametrize(
+    "percents, two",
+    [
+        ([100.0, 100.0, 100.0, 50.0], False),  # too few networks
+        ([100.0, 100.0, 100.0, 100.0, 50.0], True),
+        ([84.0, 84.0, 84.0, 84.0, 66.0], True),
+        ([83.0, 83.0, 83.0, 83.0, 50.0], False),  # none in the last third
+        ([100.0, 100.0, 100.0, 100.0, 67.0], False),  # none in the first
+        ([100.0, 100.0, 75.0, 50.0, 45.0], True),
+        ([100.0, 75.0, 75.0, 50.0, 45.0], False),  # two of five in between
+    ],
+)
+def test_networks_are_of_two_kinds_by_a_rule(percents, two):
+    cell = made_up.unpublished()
+    judged = judge(cell, made_up.records(cell, percents))
+    assert (judged.kinds is not None) is two
+
+
+def test_no_difference_is_larger_than_the_range_of_scores():
+    judged = judge(CELL, made_up.records(CELL, [90.0]))
+    assert (judged.difference.interval.low, judged.difference.interval.high) == (-100.0, 100.0)
 
 
 def test_what_differs_is_not_compatible_however_wide():

@@ -15,7 +15,7 @@ from torch import nn
 
 from farfield.core import Problems, UnknownNameError, excerpt, stream
 from farfield.experiments import Experiment
-from farfield.metrics import measure_of, t_interval
+from farfield.metrics import Interval, measure_of
 from farfield.records import Record, Store, StoreError
 from farfield.reports import (
     Levels,
@@ -386,7 +386,13 @@ def _curve_of_run(records: Sequence[Record]) -> Curve | str:
         unit=points[-1].unit,
         score=f"{measure.label}{measure.unit}",
         marks=tuple(
-            _mark(point.distance, point.regime, [scale * value for value in point.values], None)
+            _mark(
+                point.distance,
+                point.regime,
+                values := [scale * value for value in point.values],
+                point.measure.interval(values, scale=scale) if len(values) >= FEWEST else None,
+                None,
+            )
             for point in points
         ),
     )
@@ -411,7 +417,13 @@ def _curve(key: str, rows: Sequence[Row]) -> Curve:
         unit=rows[-1].unit,
         score=f"{measure.label}{' %' if claim.published.unit == 'percent' else ''}",
         marks=tuple(
-            _mark(row.distance, row.claim.regime, row.values, _published(row))
+            _mark(
+                row.distance,
+                row.claim.regime,
+                row.values,
+                row.interval if len(row.values) >= FEWEST else None,
+                _published(row),
+            )
             for row in sorted(rows, key=lambda row: row.distance)
         ),
     )
@@ -422,8 +434,13 @@ def _published(row: Row) -> float | None:
     return number.mean if isinstance(number, Published) else None
 
 
-def _mark(distance: float, regime: str, values: Sequence[float], published: float | None) -> Mark:
-    interval = t_interval(values) if len(values) >= FEWEST else None
+def _mark(
+    distance: float,
+    regime: str,
+    values: Sequence[float],
+    interval: Interval | None,
+    published: float | None,
+) -> Mark:
     return Mark(
         distance=distance,
         regime=regime,

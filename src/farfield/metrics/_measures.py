@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
 from farfield._text import fixed
+from farfield.metrics._intervals import Interval, t_interval
 
 
 @final
@@ -43,6 +45,24 @@ class Measure:
     def unit(self) -> str:
         """Suffix of a number."""
         return " %" if self.percent else ""
+
+    @property
+    def range(self) -> float:
+        """Difference of the best and the worst score; infinite where one has no bound."""
+        return self.highest - self.lowest
+
+    def interval(
+        self, values: Sequence[float], *, scale: float = 1.0, confidence: float = 0.95
+    ) -> Interval:
+        """The t interval of a mean, cut where no mean can be.
+
+        Args:
+            values: One score per network, times the scale.
+            scale: What a score of 1 is shown as.
+            confidence: Share of intervals made so that hold the true mean of normal scores.
+        """
+        found = t_interval(values, confidence)
+        return found.cut(scale * self.lowest, scale * self.highest)
 
     def worst(self, values: tuple[float, ...]) -> float:
         """The worst of some scores.

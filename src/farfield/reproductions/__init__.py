@@ -16,6 +16,7 @@ from farfield.reproductions._rule import VerdictRule as VerdictRule
 from farfield.reproductions._statements import Statement as Statement
 from farfield.reproductions._statements import StatementJudgement as StatementJudgement
 from farfield.reproductions._statements import judge_statement as judge_statement
+from farfield.reproductions._two_kinds import TwoKinds as TwoKinds
 from farfield.reproductions._verdicts import Judgement as Judgement
 from farfield.reproductions._verdicts import Verdict as Verdict
 from farfield.reproductions._verdicts import judge as judge

@@ -12,8 +12,10 @@ from enum import StrEnum, unique
 from functools import cache, cached_property
 from typing import Any, cast, final
 
+from torch import nn
+
 from farfield.core import REFERENCES, UnknownNameError
-from farfield.experiments import ByHand, Experiment, Selection
+from farfield.experiments import ByHand, Experiment, Selection, Spec
 from farfield.metrics import measure_of
 from farfield.reproductions._published import Confirmation, Published, Unpublished
 from farfield.reproductions._rule import VerdictRule
@@ -128,6 +130,12 @@ class Claim:
         return (
             1 - float(self.experiment.chance(self.regime)) if self.metric == "error" else math.nan
         )
+
+    @property
+    def trains_nothing(self) -> bool:
+        """True if a rule answers, or a model that gives back what it is given."""
+        core = getattr(self.experiment.model, "core", None)
+        return self.is_by_hand or (isinstance(core, Spec) and core.cls is nn.Identity)
 
     @property
     def recipe_digest(self) -> str:

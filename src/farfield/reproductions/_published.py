@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import Final, Literal, final
@@ -11,6 +12,9 @@ from farfield.metrics import Summary
 SCALES: Final[dict[str, float]] = {"percent": 100.0, "fraction": 1.0}
 """Published value of a score of 1, by unit."""
 
+
+NOT_SAID: Final = "not said"
+"""Kind of a spread where the paper does not say what follows its ±."""
 
 FEWEST: Final = 3
 """Least number of our networks for a verdict: fewer give no estimate of their spread."""
@@ -25,31 +29,34 @@ class Published:
         mean: The mean, as published.
         spread: The number after ±, as published, in the same unit; `None` where nothing does, and
             their networks are taken to scatter as ours do.
-        spread_kind: What the spread is, of the mean or over the networks.
+        spread_kind: What the spread is, of the mean or over the networks, or that the paper does
+            not say. Then the number has two readings, and is drawn and judged by both.
         runs: Number of trained networks behind it.
         decimals: Published digits after the point, of the mean and of the spread.
         unit: Unit of both.
         selection: Which weights were scored, and how they were chosen.
         split: Which problems they were scored on.
+        runs_assumed: True if the paper does not say how many networks it trained.
 
     Raises:
-        ValueError: If the runs are below 1, or below 2 beside a standard deviation over them, the
-            spread is negative, or the digits given do not suffice to write the number.
+        ValueError: If the runs are below 1, or below 2 beside what may be a standard deviation over
+            them, the spread is negative, or the digits given do not suffice to write the number.
     """
 
     mean: float
     spread: float | None
-    spread_kind: Literal["standard error", "standard deviation"]
+    spread_kind: Literal["standard error", "standard deviation", "not said"]
     runs: int
     decimals: tuple[int, int]
     unit: Literal["percent", "fraction"]
     selection: str
     split: str
+    runs_assumed: bool = False
 
     def __post_init__(self) -> None:
         if self.runs < 1:
             raise ValueError(f"runs must be at least 1, got {self.runs}")
-        if self._is_deviation and self.runs < 2:
+        if (self._is_deviation or self.spread_not_said) and self.runs < 2:
             raise ValueError("runs must be at least 2 beside a standard deviation, got 1")
         if self.spread is not None and not self.spread >= 0:
             raise ValueError(f"spread must be at least 0, got {self.spread}")
@@ -84,8 +91,26 @@ class Published:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the mean, or 0 where no spread is published."""
+        """Standard error of the mean, or 0 where no spread is published.
+
+        A spread of a kind that is not said is taken for one: this reading allows more.
+        """
         return 0.0 if self.spread is None else self.spread / self._divisor
+
+    @property
+    def spread_not_said(self) -> bool:
+        """True if a spread is published of which the paper does not say what it is."""
+        return self.spread is not None and self.spread_kind == NOT_SAID
+
+    @property
+    def readings(self) -> tuple[Published, ...]:
+        """The number itself; two where the kind of its spread is not said, the wider one first."""
+        if not self.spread_not_said:
+            return (self,)
+        return (
+            dataclasses.replace(self, spread_kind="standard error"),
+            dataclasses.replace(self, spread_kind="standard deviation"),
+        )
 
     @property
     def _is_deviation(self) -> bool:
@@ -97,9 +122,12 @@ class Published:
         return math.sqrt(self.runs) if self._is_deviation else 1.0
 
     def __str__(self) -> str:
-        """The number as published, e.g. `99.7 ± 0.1`, `99.7 ± 0.3 SD`, or `99.7`."""
+        """The number as published, e.g. `99.7 ± 0.1`, `99.7 ± 0.3 SD`, or `99.7`.
+
+        A spread of a kind that is not said is written as `99.7 ± 0.3 SD or SE`.
+        """
         mean_digits, spread_digits = self.decimals
-        kind = " SD" if self._is_deviation else ""
+        kind = " SD" if self._is_deviation else " SD or SE" if self.spread_not_said else ""
         spread = "" if self.spread is None else f" ± {self.spread:.{spread_digits}f}{kind}"
         return f"{self.mean:.{mean_digits}f}{spread}"
 

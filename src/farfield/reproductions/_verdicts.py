@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum, unique
 from typing import Final, final
 
@@ -15,12 +15,12 @@ from farfield.metrics import (
     mean_and_standard_error,
     measure_of,
     shared_spread_interval,
-    t_interval,
     welch_interval,
 )
 from farfield.records import Record
 from farfield.reproductions._claims import Claim
-from farfield.reproductions._published import Published, Unpublished
+from farfield.reproductions._published import Published
+from farfield.reproductions._two_kinds import TwoKinds, two_kinds
 from farfield.tasks import TRAINING, metric_of
 
 LEARNED: Final = 0.5
@@ -47,6 +47,47 @@ class Verdict(StrEnum):
     NEEDS_DATA = "needs data"
     NOT_RUN = "not run"
 
+    @property
+    def meaning(self) -> str:
+        """Its meaning in a sentence, without the full stop."""
+        return MEANINGS[self]
+
+
+MEANINGS: Final[dict[Verdict, str]] = {
+    Verdict.REPRODUCED: (
+        "no difference that matters, with as many networks and steps as the paper's"
+    ),
+    Verdict.COMPATIBLE: (
+        "no clear difference, but the interval goes so far, over ten points to either side or a "
+        "tenth of the measure's range, that it could hide one"
+    ),
+    Verdict.INCONCLUSIVE: (
+        "the networks tell neither that the numbers differ nor that they are close enough to be "
+        "the same"
+    ),
+    Verdict.DIRECTION_ONLY: (
+        "the number is different, but every clear difference from the other rows is as published"
+    ),
+    Verdict.NOT_REPRODUCED: (
+        "the number is different, and so is the order of the rows, or there is none to look at"
+    ),
+    Verdict.UNDERPOWERED: (
+        "fewer networks or steps than the paper's, or than planned, so that nothing is judged"
+    ),
+    Verdict.REACHED: (
+        "a goal of our own is met, and by networks that nobody had looked at while the recipe "
+        "could change"
+    ),
+    Verdict.UNCONFIRMED: "a goal of our own is met, but not yet by such networks",
+    Verdict.BY_HAND: ("a goal of our own is met, but a rule that learns nothing meets it too"),
+    Verdict.MISSED: "a goal of our own is not met by the whole interval of the mean",
+    Verdict.MEASURED: "no number is published and no goal is set",
+    Verdict.DIVERGED: "a network ends without a finite loss, so that nothing is judged",
+    Verdict.NEEDS_DATA: "real data that is not on this machine",
+    Verdict.NOT_RUN: "no record",
+}
+"""Each verdict in a sentence."""
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +100,10 @@ class Judgement:
         seeds: Networks of ours.
         fraction: Share of the paper's steps they were trained for; `None` without records.
         ours: Mean and standard error of those that did not diverge; `None` without any.
-        difference: Ours minus published; `None` where either lacks.
+        difference: Ours minus published; `None` where either lacks. Where the paper does not say of
+            what its spread is, the spread is a standard error here.
+        as_deviation: The same with that spread as a standard deviation; else `None`.
+        kinds: Networks of ours by kind, if they are of two.
         diverged: Seed of each network that diverged, with the step since which its loss is not
             finite.
         learned: Share of the way from the floor to the best score that training problems have
@@ -72,6 +116,8 @@ class Judgement:
     fraction: float | None = None
     ours: Summary | None = None
     difference: Difference | None = None
+    as_deviation: Difference | None = None
+    kinds: TwoKinds | None = None
     diverged: tuple[tuple[int, int], ...] = ()
     learned: float | None = None
 
@@ -110,28 +156,52 @@ def judge(
     _check_records(claim, records)
     gone, scores = diverged(claim, records), _scores(claim, records)
     ours = mean_and_standard_error(scores) if scores else None
-    difference = None
-    if ours and isinstance(claim.published, Published):
-        compare = welch_interval if claim.published.spread is not None else shared_spread_interval
-        difference = compare(ours, claim.published.summary, claim.rule.confidence)
+    readings = claim.published.readings if isinstance(claim.published, Published) else ()
+    differences = [_difference(claim, one, ours) for one in readings] if ours else []
+    kinds = two_kinds(claim, scores)
     if gone or ours is None:
         verdict, reason = Verdict.DIVERGED, _since(gone)
     elif lack := _lack(claim, records):
         verdict, reason = Verdict.UNDERPOWERED, lack
-    elif isinstance(claim.published, Unpublished) or difference is None:
+    elif not readings:
         verdict, reason = _goal(claim, records, others)
     else:
-        verdict, reason = _comparison(claim, claim.published, ours, difference, others)
+        pairs = zip(readings, differences, strict=True)
+        verdict, reason = _agreed(
+            [_comparison(claim, one, ours, by, kinds, others) for one, by in pairs]
+        )
     return Judgement(
         verdict=verdict,
         reason=reason,
         seeds=len(records),
         fraction=claim.fraction(records[0].experiment),
         ours=ours,
-        difference=difference,
+        difference=differences[0] if differences else None,
+        as_deviation=differences[1] if len(differences) > 1 else None,
+        kinds=kinds,
         diverged=gone,
         learned=_learned(claim, records),
     )
+
+
+def _difference(claim: Claim, published: Published, ours: Summary) -> Difference:
+    """Ours minus a published number, with an interval that is cut where no difference can be."""
+    compare = welch_interval if published.spread is not None else shared_spread_interval
+    found = compare(ours, published.summary, claim.rule.confidence)
+    reach = published.scale * measure_of(claim.metric).range
+    return replace(found, interval=found.interval.cut(-reach, reach))
+
+
+def _agreed(judged: Sequence[tuple[Verdict, str]]) -> tuple[Verdict, str]:
+    """The verdict in which all readings of a published number agree; inconclusive without one."""
+    (verdict, reason), *others = judged
+    if not others:
+        return verdict, reason
+    ((other, _),) = others
+    if verdict is other:
+        return verdict, f"{reason}; the same whether ± is a standard error or a standard deviation"
+    said = f"{verdict} if it is a standard error, {other} if a standard deviation"
+    return Verdict.INCONCLUSIVE, f"the paper does not say what ± is: {said}"
 
 
 def summarize(claim: Claim, records: Sequence[Record]) -> Summary:
@@ -194,22 +264,32 @@ def _comparison(
     published: Published,
     ours: Summary,
     difference: Difference,
+    kinds: TwoKinds | None,
     others: Sequence[tuple[Claim, Sequence[Record]]],
 ) -> tuple[Verdict, str]:
-    """Verdict by the difference from a published number."""
-    if not claim.rule.equivalent(difference, published.standard_error):
-        if difference.clear:
+    """Verdict by the difference from a published number.
+
+    Whether networks of two kinds differ is said by Fisher's exact test on the share that solves the
+    task, where the published number allows one alone, in place of the interval of the means.
+    """
+    rule, error = claim.rule, published.standard_error
+    half, allowed = difference.interval.half_width, rule.allowed(error)
+    p = None if kinds is None else kinds.p
+    differs = difference.clear if p is None else p < 1 - rule.confidence
+    known = f"known to ±{half:.3g} only"
+    if not rule.equivalent(difference, error) or (differs and p is not None):
+        if differs:
             return _direction(claim, ours, others)
-        allowed = claim.rule.allowed(published.standard_error)
-        half = difference.interval.half_width
-        return (
-            Verdict.INCONCLUSIVE,
-            f"known to ±{half:.3g}: neither different nor within ±{allowed:.3g}",
-        )
-    if claim.rule.is_wide(difference):
-        half, most = difference.interval.half_width, claim.rule.widest
-        return Verdict.COMPATIBLE, f"no clear difference, but known to ±{half:.3g}, not ±{most:g}"
-    return Verdict.REPRODUCED, "no difference that matters"
+        said = f"no clear difference, but {known}, which does not show it within ±{allowed:.3g}"
+        if difference.clear:
+            said = f"the means differ, the shares not: {kinds}"
+        return Verdict.INCONCLUSIVE, said
+    if rule.is_wide(difference):
+        return Verdict.COMPATIBLE, f"no clear difference, but {known}, not to ±{rule.widest:g}"
+    if difference.interval.within(rule.margin):
+        return Verdict.REPRODUCED, f"all of the interval lies within ±{rule.margin:g}"
+    said = f"no clear difference, and it is within ±{allowed:.3g}, what the paper's noise allows"
+    return Verdict.REPRODUCED, said
 
 
 SLOW: Final = 600.0
@@ -296,7 +376,8 @@ def _reaches(claim: Claim, goal: float, records: Sequence[Record]) -> tuple[bool
     # An error is turned over, so that more is better.
     sign = -1 if measure.lower_is_better else 1
     turned = [sign * score for score in scores]
-    low = t_interval(turned, claim.rule.confidence).low
+    interval = measure.interval(scores, scale=published.scale, confidence=claim.rule.confidence)
+    low = -interval.high if sign < 0 else interval.low
     digits = max(2, published.decimals[0])
     mean = _down(mean_and_standard_error(turned).mean, digits, sign)
     end = f"{'upper' if sign < 0 else 'lower'} end {_down(low, digits, sign)}"

@@ -12,13 +12,14 @@ from matplotlib.container import Container
 from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 
-from farfield.metrics import mean_and_standard_error, t_interval, welch_interval
+from farfield.metrics import mean_and_standard_error, welch_interval
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import (
     WIDTH,
     draw_floors,
+    errors_of,
     floor_mark,
     legend,
     networks_note,
@@ -132,9 +133,9 @@ def _lead(first: Row, second: Row) -> float:
 
 def _apart(first: Row, second: Row) -> bool:
     """True if the 95 % intervals of two means do not overlap."""
-    if min(len(first.values), len(second.values)) < 2:
+    one, other = first.interval, second.interval
+    if one is None or other is None:
         return False
-    one, other = t_interval(first.values), t_interval(second.values)
     return one.low > other.high or other.low > one.high
 
 
@@ -166,10 +167,10 @@ def _draw(report: Report, label: str, theme: Theme) -> Picture:
     for place, (name, state) in enumerate(states.items()):
         own = sorted((row for row in rows if row.claim.row == name), key=_number)
         means = [mean_and_standard_error(row.values).mean for row in own]
-        halves = [t_interval(row.values).half_width if len(row.values) > 1 else 0 for row in own]
+        errors = errors_of(own)
         aside = APART * step * (place - (len(states) - 1) / 2)
         marks[name + state] = axes.errorbar(
-            [_number(row) + aside for row in own], means, yerr=halves if any(halves) else None,
+            [_number(row) + aside for row in own], means, yerr=errors,
             color=theme.models[place % len(theme.models)], marker="o", markersize=3,
             linewidth=1.3, capsize=2,
         )  # fmt: skip

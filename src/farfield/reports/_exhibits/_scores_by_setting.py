@@ -9,11 +9,11 @@ from typing import Final, final
 
 from matplotlib.figure import Figure as Picture
 
-from farfield.metrics import mean_and_standard_error, t_interval
+from farfield.metrics import mean_and_standard_error
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._profile._axes import WIDTH, draw_floors, legend, score_label
+from farfield.reports._profile._axes import WIDTH, draw_floors, errors_of, legend, score_label
 from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
@@ -103,10 +103,10 @@ def draw_settings(panels: dict[str, list[Row]], theme: Theme) -> Picture:
         numbers = sorted({_setting(row)[1] for row in rows})
         for place, (name, own) in enumerate(_curves(rows).items()):
             means = [mean_and_standard_error(row.values).mean for row in own]
-            halves = [t_interval(r.values).half_width if len(r.values) > 1 else 0 for r in own]
+            errors = errors_of(own)
             axes.errorbar(
                 [numbers.index(_setting(row)[1]) for row in own], means,
-                yerr=halves if any(halves) else None,
+                yerr=errors,
                 color=theme.models[place % len(theme.models)], marker="o", markersize=3,
                 linewidth=1.3, capsize=2, label=name,
             )  # fmt: skip

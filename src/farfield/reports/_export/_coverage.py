@@ -29,6 +29,7 @@ class Coverage:
         cells: Cells of these.
         full: Cells with all steps and as many networks as a verdict takes.
         part: Cells with less.
+        untrained: Cells in which nothing is trained, which are not among these.
         why: Why the others are not run in full; empty if there are none.
         time: Estimate of the time that they take; empty where there is none.
     """
@@ -40,6 +41,7 @@ class Coverage:
     cells: tuple[Claim, ...]
     full: int
     part: int
+    untrained: int
     why: str
     time: str
 
@@ -51,7 +53,11 @@ class Coverage:
     @property
     def run(self) -> str:
         """Runs of it in words, e.g. `48 in full, 32 in part, of 80`."""
-        counts = [(self.full, "in full"), (self.part, "in part")]
+        counts = [
+            (self.full, "in full"),
+            (self.part, "in part"),
+            (self.untrained, "with nothing to train"),
+        ]
         found = [f"{count} {how}" for count, how in counts if count] or ["none"]
         return ", ".join([*found, f"of {len(self.cells)}"]) if self.cells else "–"
 
@@ -115,7 +121,8 @@ def _covered(
     """Runs of some tables."""
     claims = tuple(claim for table in tables for claim in table.claims)
     rows = {claim.name: recorded.row(claim) for claim in claims}
-    full = sum(row is not None and is_full(row) for row in rows.values())
+    untrained = sum(row is not None and row.claim.trains_nothing for row in rows.values())
+    full = sum(row is not None and is_full(row) for row in rows.values()) - untrained
     lacking = [claim for claim in claims if (row := rows[claim.name]) is None or not is_full(row)]
     run = _best(lacking, runs)
     return Coverage(
@@ -125,7 +132,8 @@ def _covered(
         keys=tuple(table.key for table in tables),
         cells=claims,
         full=full,
-        part=sum(row is not None for row in rows.values()) - full,
+        part=sum(row is not None for row in rows.values()) - full - untrained,
+        untrained=untrained,
         why="; ".join(_why(printed, lacking, run)),
         time="" if run is None else run.time,
     )

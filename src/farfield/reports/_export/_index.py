@@ -15,6 +15,7 @@ from farfield.reports._tables._grid import GOALS, SIGNS, recipe_of
 from farfield.reports._tables._markdown import as_words, table_line
 from farfield.reports._tables._origins import UNCOMMITTED, UNKNOWN, is_uncommitted, is_unknown
 from farfield.reports._tables._report import Row
+from farfield.reports._tables._strip import DIFFERENT, JUDGED
 from farfield.reproductions import Claim, Published, Unpublished, Verdict
 
 HEAD: Final = """\
@@ -36,12 +37,6 @@ BAR: Final[dict[str, tuple[Verdict, ...]]] = {
     "░": (Verdict.NOT_REPRODUCED,),
 }
 """Blocks of a bar, and the verdicts that they are for."""
-
-DIFFERENT: Final = frozenset({Verdict.DIRECTION_ONLY, Verdict.NOT_REPRODUCED})
-"""Verdicts on numbers that are called different."""
-
-JUDGED: Final = DIFFERENT | {Verdict.REPRODUCED, Verdict.COMPATIBLE, Verdict.INCONCLUSIVE}
-"""Verdicts by an interval of the difference."""
 
 RULE: Final = "../../benchmarks/results/verdicts/rule.md"
 """The page of `python -m benchmarks.verdicts` as `docs/results` sees it."""
@@ -91,7 +86,10 @@ def _paper(paper: str, covered: Iterable[Coverage], recorded: Recorded) -> str:
         if isinstance(claim.published, Published)
     }
     rows = [row for claim in claims.values() if (row := recorded.row(claim)) is not None]
-    counts = Counter(row.judgement.verdict for row in rows)
+    counts, untrained = (
+        Counter(row.judgement.verdict for row in rows if row.claim.trains_nothing == nothing)
+        for nothing in (False, True)
+    )
     part = counts.pop(Verdict.UNDERPOWERED, 0)
     numbers = (
         len(printed),
@@ -101,7 +99,13 @@ def _paper(paper: str, covered: Iterable[Coverage], recorded: Recorded) -> str:
         counts.total(),
         part,
     )
-    return table_line([f"[{paper}]({paper}.md)", *map(str, numbers), _bar(counts)])
+    return table_line([f"[{paper}]({paper}.md)", *map(str, numbers), _verdicts(counts, untrained)])
+
+
+def _verdicts(counts: Counter[Verdict], untrained: Counter[Verdict]) -> str:
+    """Verdicts on networks, then those on rows in which nothing is trained."""
+    apart = f"; nothing trained: {_numbers(untrained)}" if untrained else ""
+    return _bar(counts) + apart
 
 
 def _bar(counts: Counter[Verdict]) -> str:
@@ -112,8 +116,14 @@ def _bar(counts: Counter[Verdict]) -> str:
     blocks = "".join(
         block * max(round(WIDTH * size / counts.total()), size > 0) for block, size in sizes.items()
     )
-    numbers = [f"{counts[verdict]} {sign}" for verdict, sign in SIGNS.items() if counts[verdict]]
-    return f"{blocks} {' '.join(numbers)}"
+    return f"{blocks} {_numbers(counts)}"
+
+
+def _numbers(counts: Counter[Verdict]) -> str:
+    """Verdicts as numbers, each with its sign."""
+    return " ".join(
+        f"{counts[verdict]} {sign}" for verdict, sign in SIGNS.items() if counts[verdict]
+    )
 
 
 def _legend() -> str:
@@ -135,13 +145,18 @@ def _by_chance(recorded: Recorded) -> list[str]:
         if row.judgement.difference is not None and row.judgement.verdict in JUDGED
     ]
     trained = [row for row in rows if row.judgement.ours and row.judgement.ours.standard_error]
+    untrained = sum(row.claim.trains_nothing for row in rows)
+    kinds = sum(row.judgement.kinds is not None for row in trained)
     different = sum(row.judgement.verdict in DIFFERENT for row in trained)
     chance = sum(1 - row.claim.rule.confidence for row in trained)
     sentence = (
         f"Of {len(trained)} judged cells, those of other images included, {different} are called "
-        f"different; of networks that differ in nothing about {chance:.0f} would be "
-        f"([how often the rule errs]({RULE})). {len(rows) - len(trained)} more cells have no "
-        "spread, as nothing is trained there or all networks score alike."
+        f"different; of networks that differ in nothing about {chance:.0f} would be if their "
+        f"scores were normal. [What was simulated]({RULE}), with networks near the ceiling and "
+        "others of which one in ten fails, says how often the rule errs. "
+        f"In {kinds} of these cells networks are of two kinds. "
+        f"{len(rows) - len(trained) - untrained} more cells have no spread, as all networks score "
+        f"alike, and in {untrained} nothing is trained."
     )
     return [sentence]
 

@@ -25,6 +25,7 @@ from farfield.reports._tables._markdown import as_words, exhibit_lines, table_li
 from farfield.reports._tables._origins import MEANING, signs
 from farfield.reports._tables._report import Report, Row
 from farfield.reports._tables._said import INTRODUCTION, statement_lines
+from farfield.reports._tables._strip import DOTS, STRIP
 from farfield.reproductions import (
     STATEMENTS,
     TABLES,
@@ -47,6 +48,10 @@ zero. A share of the steps stands for a run of no more; its numbers are in
 {LEGEND}
 
 {MEANING}
+
+{STRIP}
+
+{DOTS}
 """
 
 

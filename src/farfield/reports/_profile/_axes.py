@@ -7,13 +7,14 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.container import Container
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from farfield.metrics import measure_of
+from farfield.metrics import mean_and_standard_error, measure_of
 from farfield.reports._profile._panels import DASHES, MARKERS, Series
 from farfield.reports._profile._theme import CEILING, FLOOR, Theme, label_powers
 from farfield.reports._tables import _text as text
@@ -193,6 +194,19 @@ def frame(
     levels = {row.ceiling for row in rows if row.ceiling > 0 or not by_logarithm}
     for level in levels if not apart or len({row.ceiling for row in rows}) == 1 else ():
         line(level, color=theme.muted, linewidth=0.8, linestyle=CEILING, zorder=1)
+
+
+def errors_of(rows: Sequence[Row]) -> np.ndarray | None:
+    """Lengths of the interval below and above the mean of each row; `None` where no row has one.
+
+    Args:
+        rows: The rows, each with a mean.
+    """
+    found = [(mean_and_standard_error(row.values).mean, row.interval) for row in rows]
+    if not any(interval for _, interval in found):
+        return None
+    ends = [(mean - one.low, one.high - mean) if one else (0.0, 0.0) for mean, one in found]
+    return np.array(ends).T
 
 
 def draw_floors(line: Callable[..., object], rows: Iterable[Row], theme: Theme) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -51,6 +52,7 @@ class Pair:
         first: Name of the model whose scores are reduced.
         second: Name of the model whose scores are subtracted.
         differences: First − second for each seed that both have, as recorded.
+        reach: Largest difference of two scores.
     """
 
     task: str
@@ -58,11 +60,17 @@ class Pair:
     first: str
     second: str
     differences: tuple[float, ...]
+    reach: float = math.inf
 
     @cached_property
     def interval(self) -> Interval | None:
-        """The 95 % interval of the mean difference; `None` for fewer than two seeds."""
-        return t_interval(self.differences) if len(self.differences) > 1 else None
+        """The 95 % interval of the mean difference, cut where no difference can be.
+
+        `None` for fewer than two seeds.
+        """
+        if len(self.differences) < 2:
+            return None
+        return t_interval(self.differences).cut(-self.reach, self.reach)
 
     @cached_property
     def test(self) -> PairedTest | None:
@@ -129,6 +137,7 @@ class Comparison:
                     first=name,
                     second=self.against,
                     differences=tuple(own[seed] - theirs[seed] for seed in own if seed in theirs),
+                    reach=point.measure.range,
                 )
             )
         return tuple(found)
@@ -283,11 +292,10 @@ def _heading(task: str, regime: str) -> str:
 
 def _interval(point: Point) -> str:
     """Interval of a mean, in the unit that the score is shown in, cut where no score can be."""
-    if len(point.values) < 2:
+    interval, written = point.interval, point.measure.written
+    if interval is None:
         return text.MISSING
-    interval, measure = t_interval(point.values), point.measure
-    low, high = max(interval.low, measure.lowest), min(interval.high, measure.highest)
-    return f"[{measure.written(low)}, {measure.written(high)}]"
+    return f"[{written(interval.low)}, {written(interval.high)}]"
 
 
 def _difference(point: Point, pair: Pair | None) -> tuple[str, str]:

@@ -14,7 +14,6 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from farfield.metrics import t_interval
 from farfield.reports._profile._axes import LEGEND, WIDTH, abreast, legend, networks_note
 from farfield.reports._profile._extrapolation import ExtrapolationProfile, Point
 from farfield.reports._profile._panels import (
@@ -219,10 +218,9 @@ def _intervals(
     several = [number for number, point in enumerate(points) if len(point.values) >= FEWEST]
     ends = np.empty((len(several), 2))
     for row, number in enumerate(several):
-        measure = points[number].measure
-        interval = t_interval((scale * np.asarray(points[number].values)).tolist())
-        limits = scale * measure.lowest, scale * measure.highest
-        ends[row] = np.clip(np.clip([interval.low, interval.high], *limits), *axes.get_ylim())
+        values = (scale * np.asarray(points[number].values)).tolist()
+        interval = points[number].measure.interval(values, scale=scale)
+        ends[row] = np.clip([interval.low, interval.high], *axes.get_ylim())
     if is_marked:
         axes.vlines(spots[several], *ends.T, color=color, linewidth=1.0, zorder=4)
     else:

@@ -10,7 +10,7 @@ from typing import Any, Final, final
 
 from farfield._text import fixed
 from farfield.experiments import Perturbation, restore
-from farfield.metrics import Measure, mean_and_standard_error, measure_of, t_interval
+from farfield.metrics import Interval, Measure, mean_and_standard_error, measure_of
 from farfield.records import DIVERGED, Record
 from farfield.reports._tables._levels import LOSS
 from farfield.reports._tables._tabular import Tabular
@@ -82,9 +82,14 @@ class Point:
         )
 
     @property
+    def interval(self) -> Interval | None:
+        """Interval of the mean, as recorded; `None` for fewer than two networks."""
+        return self.measure.interval(self.values) if len(self.values) > 1 else None
+
+    @property
     def fields(self) -> dict[str, Any]:
         """The point as plain values by name, scores as recorded."""
-        interval = t_interval(self.values) if len(self.values) > 1 else None
+        interval = self.interval
         return {
             "regime": self.regime,
             "distance": self.distance,

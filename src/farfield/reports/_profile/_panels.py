@@ -13,7 +13,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import offset_copy
 
-from farfield.metrics import measure_of, t_interval
 from farfield.reports._profile._theme import CEILING, FLOOR, Theme
 from farfield.reports._tables._report import Row
 from farfield.reproductions import Published
@@ -263,10 +262,10 @@ def _interval(axes: Axes, place: float, row: Row, color: str, *, across: bool) -
 
     On an axis of logarithms, where it may go on for ever, the arrow stands close to the mean.
     """
-    measure, scale = measure_of(row.claim.metric), row.claim.published.scale
-    interval = t_interval(row.values, row.claim.rule.confidence)
+    if (interval := row.interval) is None:
+        return
     name = (axes.get_xscale if across else axes.get_yscale)()
-    ends = np.clip([interval.low, interval.high], scale * measure.lowest, scale * measure.highest)
+    ends = np.asarray([interval.low, interval.high])
     low, high = sorted(axes.get_xlim() if across else axes.get_ylim())
     shown = np.clip(ends, low, high)
     if name == "log" and ends[0] < low and row.judgement.ours is not None:
@@ -284,7 +283,10 @@ def _interval(axes: Axes, place: float, row: Row, color: str, *, across: bool) -
 def _published(
     axes: Axes, place: float, row: Row, one: Series, theme: Theme, *, across: bool = False
 ) -> None:
-    """The published mean with its standard error, or a goal of our own, where there is one."""
+    """The published mean with its standard error, or a goal of our own, where there is one.
+
+    A spread of a kind that is not said has two ends to either side, one for each reading.
+    """
     number = row.claim.published
     if not isinstance(number, Published):
         if number.goal is not None:
@@ -293,13 +295,14 @@ def _published(
                 color=one.color, markeredgewidth=1.4, zorder=4.5, gid="goal",
             )  # fmt: skip
         return
-    error = None if number.spread is None else number.standard_error
-    axes.errorbar(
-        *_turned(place, number.mean, across), xerr=error if across else None,
-        yerr=None if across else error, fmt=one.marker, markersize=4.4,
-        color=one.color, markerfacecolor=theme.background, markeredgewidth=1.0, elinewidth=0.9,
-        capsize=2, capthick=0.9, zorder=4.5,
-    )  # fmt: skip
+    for reading in number.readings:
+        error = None if number.spread is None else reading.standard_error
+        axes.errorbar(
+            *_turned(place, number.mean, across), xerr=error if across else None,
+            yerr=None if across else error, fmt=one.marker, markersize=4.4,
+            color=one.color, markerfacecolor=theme.background, markeredgewidth=1.0, elinewidth=0.9,
+            capsize=2, capthick=0.9, zorder=4.5,
+        )  # fmt: skip
 
 
 def _turned(place: Any, score: Any, across: bool) -> tuple[Any, Any]:

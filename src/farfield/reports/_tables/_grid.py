@@ -9,6 +9,7 @@ from farfield.reports._tables import _text as text
 from farfield.reports._tables._markdown import as_words, table_line
 from farfield.reports._tables._origins import signs
 from farfield.reports._tables._report import Row
+from farfield.reports._tables._strip import small_pictures
 from farfield.reproductions import Claim, Published, Verdict
 
 SIGNS: Final[dict[Verdict, str]] = {
@@ -29,8 +30,10 @@ SIGNS: Final[dict[Verdict, str]] = {
 }
 """Sign of each verdict in a cell; what is measured alone has none."""
 
-LEGEND: Final = " · ".join(f"{sign} {verdict.value}" for verdict, sign in SIGNS.items() if sign)
-"""The signs in a line."""
+LEGEND: Final = "\n".join(
+    f"- {sign} {verdict.value}: {verdict.meaning}." for verdict, sign in SIGNS.items() if sign
+)
+"""The signs as a list."""
 
 
 def grid(
@@ -57,10 +60,11 @@ def grid(
 
 
 def _cell(claim: Claim, row: Row | None) -> str:
-    """The published number or the goal above ours, with the sign of the verdict."""
+    """The published number or the goal above ours, with the sign of the verdict and a picture."""
     number = claim.published
     above = str(number) if isinstance(number, Published) else text.goal(claim)
-    return "<br>".join([above] * (above != text.MISSING) + [_ours(claim, row)])
+    pictures = [] if row is None else [f"`{line}`" for line in small_pictures(row)]
+    return "<br>".join([above] * (above != text.MISSING) + [_ours(claim, row), *pictures])
 
 
 def _ours(claim: Claim, row: Row | None) -> str:

@@ -16,6 +16,7 @@ from farfield.reports._profile._profiles import profiles, svg
 from farfield.reports._profile._theme import DARK, LIGHT, Theme
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report
+from farfield.reports._tables._strip import DOTS, STRIP, small_pictures
 
 PROFILES: Final = "profiles"
 """Name of the picture of all rows."""
@@ -55,7 +56,8 @@ def html(
         report=report,
         columns=text.COLUMNS,
         place=text.place,
-        notes=text.notes(report),
+        small_pictures=small_pictures,
+        notes=[*text.notes(report), STRIP, DOTS],
         light=LIGHT,
         dark=DARK,
         plates=[

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, final
 
+from farfield.metrics import Interval, measure_of
 from farfield.records import Record, frame
 from farfield.reports._tables._levels import Levels
 from farfield.reproductions import Budget, Claim, Judgement, Table, judge
@@ -57,6 +58,19 @@ class Row:
         scale = self.claim.published.scale
         return tuple(
             scale * record.final(self.claim.regime, self.claim.metric) for record in self.kept
+        )
+
+    @property
+    def interval(self) -> Interval | None:
+        """Interval of the mean in the published unit, cut where no mean can be.
+
+        `None` for fewer than two networks.
+        """
+        if len(values := self.values) < 2:
+            return None
+        measure, claim = measure_of(self.claim.metric), self.claim
+        return measure.interval(
+            values, scale=claim.published.scale, confidence=claim.rule.confidence
         )
 
     @property

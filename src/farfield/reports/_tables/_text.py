@@ -22,10 +22,13 @@ CLEAR: Final = " †"
 def published(row: Row) -> str:
     """The published number and how many networks it is the mean of, e.g. `72.3 ± 5.2 (10)`.
 
-    Where none is published, the goal.
+    A number of networks that the paper does not say is marked as assumed, e.g. `76.72 (1 assumed)`.
+    Where no number is published, the goal.
     """
     number = row.claim.published
-    return f"{number} ({number.runs})" if isinstance(number, Published) else goal(row.claim)
+    if not isinstance(number, Published):
+        return goal(row.claim)
+    return f"{number} ({number.runs}{' assumed' if number.runs_assumed else ''})"
 
 
 def goal(claim: Claim) -> str:
@@ -45,7 +48,8 @@ def ours(row: Row) -> str:
     """Our mean, its standard error and the number of networks, to the published digits.
 
     A mean below a goal gets as many digits more as it takes not to read as the goal. Networks that
-    diverged are counted apart, e.g. `95.0 ± 0.7 (9 of 10, 1 diverged)`.
+    diverged are counted apart, e.g. `95.0 ± 0.7 (9 of 10, 1 diverged)`. Where nothing is trained,
+    that stands in place of their number.
     """
     summary, gone = row.judgement.ours, len(row.judgement.diverged)
     if summary is None:
@@ -53,6 +57,8 @@ def ours(row: Row) -> str:
     count = f"{summary.count} of {summary.count + gone}, {gone} diverged" if gone else summary.count
     if row.judgement.untrained:
         count = f"{count}, {NOT_TRAINED}"
+    if row.claim.trains_nothing:
+        count = "nothing trained"
     published = row.claim.published
     mean_digits, error_digits = published.decimals
     aim = published.goal if isinstance(published, Unpublished) else None
@@ -197,11 +203,6 @@ COMMON_NOTES: Final = (
     "Floor: answers that ignore the problem. Ceiling: the rule itself.",
     "Steps: share of the paper's training steps, or of those planned here where it names none.",
     "Seconds: all networks together.",
-    "Compatible, wide: nothing speaks against it, but too little is known to speak for it.",
-    "Inconclusive: neither shown to differ nor to be the same.",
-    "Direction only: different, but clear differences from other rows all hold.",
-    "Underpowered: fewer networks or steps than published or planned, whatever the numbers.",
-    "Diverged: a network ends without finite loss; the mean is of the others, and nothing judged.",
 )
 """Notes on every table, a sentence or two each."""
 
@@ -212,8 +213,14 @@ def notes(report: Report) -> list[str]:
         row.claim.data for row in report.rows if row.judgement.verdict is Verdict.NEEDS_DATA
     )
     origins = [MEANING] if any(map(signs, report.rows)) else []
-    needs = [f"Needs data: {what}." for what in lacking]
-    return [*needs, *own_notes(report), *origins, *COMMON_NOTES]
+    said = dict.fromkeys(row.judgement.verdict for row in report.rows)
+    return [
+        *(f"Needs data: {what}." for what in lacking),
+        *own_notes(report),
+        *origins,
+        *COMMON_NOTES,
+        *(f"{one.value.capitalize()}: {one.meaning}." for one in Verdict if one in said),
+    ]
 
 
 def own_notes(report: Report) -> list[str]:
@@ -234,6 +241,8 @@ def own_notes(report: Report) -> list[str]:
         *_selections(report),
         *_diverged(report),
         *_mixed_code(report),
+        *_kinds(report),
+        *_not_said(report),
         *(_rule(rule) for rule in rules),
         *_goals(report),
     ]
@@ -266,6 +275,28 @@ def _diverged(report: Report) -> list[str]:
     """The networks that diverged, by cell, with the step."""
     found = [row for row in report.run if row.judgement.diverged]
     return [f"Diverged: {place(row)}: {row.judgement.reason}." for row in found]
+
+
+def _kinds(report: Report) -> list[str]:
+    """The cells whose networks are of two kinds."""
+    found = [(row, row.judgement.kinds) for row in report.run if row.judgement.fraction == 1]
+    return [f"Of two kinds: {place(row)}: {kinds}." for row, kinds in found if kinds is not None]
+
+
+def _not_said(report: Report) -> list[str]:
+    """Notes on a kind of ± and on numbers of networks that the paper does not say."""
+    rows = [(row, row.claim.published) for row in report.rows]
+    printed = [(row, number) for row, number in rows if isinstance(number, Published)]
+    spread = dict.fromkeys(row.claim.row for row, number in printed if number.spread_not_said)
+    notes = (
+        f"SD or SE: the paper does not say what ± is ({'; '.join(spread)}). Such numbers are drawn "
+        "and judged as both; a verdict stands where both readings agree, else it is inconclusive."
+    )
+    runs = sorted(number.runs for _, number in printed if number.runs_assumed)
+    cells = {count: runs.count(count) for count in dict.fromkeys(runs)}
+    counts = ", ".join(f"{count} for {n} cell{'s' * (n > 1)}" for count, n in cells.items())
+    assumed = f"The paper does not say how many networks its numbers are of; assumed: {counts}."
+    return [notes] * bool(spread) + [assumed] * bool(runs)
 
 
 MIXED: Final = {"code": "Farfield's code", "packages": "packages"}

@@ -112,6 +112,7 @@ TABLE_1: Final = Table(
                 unit="fraction",
                 selection=printed.SELECTION,
                 split=printed.FUZZY_SPLIT,
+                runs_assumed=True,
             ),
             experiment=experiment,
             rule=RULE,

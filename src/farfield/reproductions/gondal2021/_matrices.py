@@ -179,6 +179,7 @@ def _published(row: str, regime: str, mean: float, *, validation: bool) -> Claim
             unit="percent",
             selection=printed.SELECTION,
             split=printed.MATRICES_SPLIT,
+            runs_assumed=True,
         ),
         experiment=_experiment(
             task,

@@ -320,12 +320,13 @@ def _score(number: tuple[int, int | None]) -> Published:
     return Published(
         mean=mean,
         spread=spread,
-        spread_kind="standard deviation",
-        runs=1 if spread is None else 2,  # not published; a spread is of at least two
+        spread_kind="not said",
+        runs=1 if spread is None else 2,  # a spread is of at least two
         decimals=(0, 0),
         unit="fraction",
         selection="not published",
         split="not published",
+        runs_assumed=True,
     )
 
 

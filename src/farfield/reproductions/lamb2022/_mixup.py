@@ -140,27 +140,39 @@ def quoted(data_set: str, model: str) -> Experiment:
     return experiment(data_set, Spec(Unbuilt, model=model), Supervised())
 
 
-def number_of(number: Number, runs: int, selection: str, split: str, unit: Any) -> Published:
+def number_of(
+    number: Number,
+    runs: int,
+    selection: str,
+    split: str,
+    unit: Any,
+    *,
+    kind_said: bool,
+    runs_said: bool,
+) -> Published:
     """A published number with its published digits.
 
     Args:
-        number: Mean and spread, a standard deviation.
+        number: Mean and spread.
         runs: Networks behind it.
         selection: Which weights were scored.
         split: Which problems they were scored on.
         unit: Unit of the number.
+        kind_said: Whether the text says that the spread is a standard deviation.
+        runs_said: Whether the text says how many networks there are.
     """
     mean, spread = number
     mean_digits, spread_digits = (len((text or "").partition(".")[2]) for text in number)
     return Published(
         mean=float(mean),
         spread=None if spread is None else float(spread),
-        spread_kind="standard deviation",
+        spread_kind="standard deviation" if kind_said else "not said",
         runs=runs,
         decimals=(mean_digits, spread_digits),
         unit=unit,
         selection=selection,
         split=split,
+        runs_assumed=not runs_said,
     )
 
 
@@ -191,6 +203,8 @@ def _claim(
             SELECTION,
             f"test images of {images}",
             "fraction" if is_nll else "percent",
+            kind_said=table in published.WITH_KIND,
+            runs_said=table in published.WITH_RUNS and number[1] is not None,
         ),
         experiment=tested,
         rule=NLL_RULE if is_nll else RULE,

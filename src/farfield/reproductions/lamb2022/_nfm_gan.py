@@ -130,12 +130,13 @@ def _claim(
         published=Published(
             mean=float(mean),
             spread=None if spread is None else float(spread),
-            spread_kind="standard error",
-            runs=1,
+            spread_kind="not said",
+            runs=1 if spread is None else printed.RUNS,
             decimals=(2, 2),
             unit="fraction",
-            selection="weights of the last step; ± over three draws of images from one network",
+            selection="weights of the last step; published: not said",
             split=f"as many images as training images of {images}, compared with these",
+            runs_assumed=True,
         ),
         experiment=Experiment(
             task=ImageGeneration(data_set=data_set),

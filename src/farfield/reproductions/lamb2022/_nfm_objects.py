@@ -75,8 +75,11 @@ def digits_name(count: int) -> str:
     return ("One Digit", "Two Digits", "Three Digits", "Four Digits", "Five Digits")[count - 1]
 
 
-def _published(number: Number, split: str) -> Published:
-    return number_of(number, printed.RUNS, SELECTION, split, "percent")
+def _published(number: Number, split: str, *, said: bool) -> Published:
+    """A number; whether the text says of what its spread is, and over how many trials."""
+    return number_of(
+        number, printed.RUNS, SELECTION, split, "percent", kind_said=said, runs_said=said
+    )
 
 
 def _digits(digits: tuple[int, int], network: str, count: int, number: Number) -> Claim:
@@ -88,7 +91,7 @@ def _digits(digits: tuple[int, int], network: str, count: int, number: Number) -
         table="nfm-table-5",
         row=network,
         column=digits_name(count),
-        published=_published(number, "new images of other digits"),
+        published=_published(number, "new images of other digits", said=False),
         experiment=Experiment(
             task=task,
             model=NETWORKS[network],
@@ -127,7 +130,7 @@ def _clevr(table: str, network: str, sort: str, number: Number, withheld: int = 
         table=f"nfm-{table}",
         row=network,
         column=f"N = {withheld}: {questions}" if withheld else questions,
-        published=_published(number, "new images"),
+        published=_published(number, "new images", said=table in printed.WITH_KIND),
         experiment=Experiment(
             task=task,
             model=NETWORKS[network],

@@ -11,7 +11,8 @@ RUNS: Final = 3
 """Trials behind each number (section 6.3.3); spreads are standard deviations over them."""
 
 OURS: Final = ("Supervised", "Supervised (Mixup)", "Supervised (Manifold Mixup)", "ICT")
-"""Rows that the authors trained themselves; all others are taken over from other papers."""
+"""Rows that the authors trained themselves; all others are taken over from other papers, and the
+text does not say of what their spread is, nor over how many networks."""
 
 LABELS_CIFAR: Final = (1_000, 2_000, 4_000)
 LABELS_SVHN: Final = (250, 500, 1_000)

@@ -9,6 +9,11 @@ Number = tuple[str, str | None]
 
 RUNS: Final = 5
 """Repetitions behind Tables 1 and 2 (their captions). No other table says how many it has."""
+WITH_RUNS: Final = ("table-1a", "table-1b", "table-2")
+"""Tables that say so, rows of other papers left out."""
+WITH_KIND: Final = ("table-1a", "table-1b")
+"""Tables whose caption calls the spread a standard deviation. That of Table 2, and the text, do
+not say what it is."""
 
 NO_MIXUP: Final = "No Mixup"
 INPUT_MIXUP: Final = "Input Mixup"

@@ -6,6 +6,8 @@ from typing import Final
 
 from farfield.reproductions.lamb2022._print_mixup import Number
 
+RUNS: Final = 3
+"""Networks taken to stand behind a number with a spread; neither is said what that is."""
 SNGAN: Final = "SNGAN"
 SSGAN: Final = "SSGAN"
 INFO_MAX: Final = "InfoMax-GAN"

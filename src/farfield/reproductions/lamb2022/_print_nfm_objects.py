@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 Number = tuple[str, str]
-"""A mean and its standard deviation with the digits that the page gives them."""
+"""A mean and its spread with the digits that the page gives them."""
 
 RUNS: Final = 3
-"""Trials behind Tables 6 and 7 (section 10.4.3); taken for Table 5, which does not say."""
+"""Trials behind Tables 6 and 7 (section 10.4.3); taken for Table 5 and for the numbers of section
+10.4.7, which do not say."""
+WITH_KIND: Final = ("table-6", "table-7")
+"""Tables whose spread is a standard deviation (section 10.4.3). Table 5 and section 10.4.7 do not
+say what theirs is."""
 
 TABLE_5: Final[dict[tuple[int, int], dict[int, tuple[Number, Number]]]] = {
     (1, 3): {

@@ -121,6 +121,7 @@ def _claim(
             unit="fraction",
             selection="nothing is trained" if is_bicubic else SELECTION,
             split=split,
+            runs_assumed=not is_bicubic,
         ),
         experiment=tested(row, scale),
         rule=(EXACT if is_bicubic else RULES)[kind],

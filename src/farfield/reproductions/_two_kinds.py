@@ -1,0 +1,156 @@
+"""Cells of two kinds of networks: some solve the task, others stay at the floor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+
+from farfield.metrics import measure_of
+from farfield.reproductions._claims import Claim
+from farfield.reproductions._published import Published
+from farfield.tasks import Environment, is_at_hand
+
+FEWEST_NETWORKS: Final = 5
+"""Least number of networks of a cell of which it is asked whether they are of two kinds."""
+THIRD: Final = 1 / 3
+"""Part of the way from the floor to the best score: a network in the last third solves the task,
+one in the first third, or below the floor, stays there."""
+MOST_BETWEEN: Final = 0.2
+"""Largest share of networks in the second third."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TwoKinds:
+    """Networks of a cell that are of two kinds, by number.
+
+    A cell is of two kinds if it has at least five networks, one of them solves the task, one stays
+    at the floor, and at most a fifth do neither. That is asked of our networks alone, before the
+    published number is looked at.
+
+    Args:
+        solve: Networks in the last third of the way from the floor to the best score.
+        between: Networks in the second third.
+        stay: The others.
+        published: Every number of published networks that may solve the task, if they are of two
+            kinds or one of these, by their mean and spread; none without a published number, or
+            where it is that of other networks.
+        runs: Number of published networks.
+        p: Probability of Fisher's exact test where the published number allows one share alone;
+            else `None`.
+    """
+
+    solve: int
+    between: int
+    stay: int
+    published: tuple[int, ...] = ()
+    runs: int = 0
+    p: float | None = None
+
+    def __str__(self) -> str:
+        """The share in words, e.g. `3 of 10 networks solve it, by their numbers 9 of 10 published`.
+
+        With the probability of the test, where there is one.
+        """
+        said = f"{self.solve} of {self.solve + self.between + self.stay} networks solve it"
+        if not self.published:
+            return said
+        ends = dict.fromkeys((self.published[0], self.published[-1]))
+        said += f", by their numbers {'–'.join(map(str, ends))} of {self.runs} published"
+        return said if self.p is None else f"{said} (Fisher's exact test, p = {self.p:.2g})"
+
+
+def two_kinds(claim: Claim, scores: Sequence[float]) -> TwoKinds | None:
+    """The networks of a cell by kind; `None` if they are not of two.
+
+    Args:
+        claim: The cell.
+        scores: Score of each network, in the published unit.
+    """
+    if len(scores) < FEWEST_NETWORKS or (ends := _ends(claim)) is None:
+        return None
+    floor, best = ends
+    way = (np.asarray(scores) - floor) / (best - floor)
+    solve, stay = int((way >= 1 - THIRD).sum()), int((way <= THIRD).sum())
+    between = len(scores) - solve - stay
+    if not solve or not stay or between > MOST_BETWEEN * len(scores):
+        return None
+    number = claim.published
+    if not isinstance(number, Published):
+        return TwoKinds(solve=solve, between=between, stay=stay)
+    allowed = {
+        count
+        for reading in number.readings
+        for count in range(number.runs + 1)
+        if _allows(reading, count, floor, best)
+    }
+    tests = [_fisher((solve, len(scores)), (count, number.runs)) for count in allowed]
+    return TwoKinds(
+        solve=solve,
+        between=between,
+        stay=stay,
+        published=tuple(sorted(allowed)),
+        runs=number.runs,
+        p=tests[0] if len(tests) == 1 else None,
+    )
+
+
+def _ends(claim: Claim) -> tuple[float, float] | None:
+    """Floor and best score in the published unit; `None` where the score is no share.
+
+    The floor of a score that is none may take data that is not on this machine.
+    """
+    task = claim.experiment.task
+    if isinstance(task, Environment) and not is_at_hand(task):
+        return None
+    measure, scale = measure_of(claim.metric), claim.published.scale
+    if not measure.percent:
+        return None
+    best = scale * (measure.lowest if measure.lower_is_better else measure.highest)
+    floor = scale * claim.floor
+    return (floor, best) if math.isfinite(floor) and floor != best else None
+
+
+def _allows(number: Published, count: int, floor: float, best: float) -> bool:
+    """True if a mean and its spread may be those of networks of which so many solve the task.
+
+    On the way from the floor (0) to the best score (1) those that do lie in ⅔…1 and the others in
+    −⅓…⅓. With the mean of all fixed, the sum of squares is least where both kinds are as close to
+    each other as they can be and do not scatter, and largest where they are as far apart as they
+    can be and lie at the ends of their thirds.
+    """
+    runs, scale = number.runs, abs(best - floor)
+    mean, others = (number.mean - floor) / (best - floor), runs - count
+    if count == 0 or others == 0:
+        low, high = (0.0, 0.0) if count == 0 else (mean, mean)
+        if not (abs(mean) <= THIRD if count == 0 else 1 - THIRD <= mean <= 1):
+            return False
+    else:
+        low = max(1 - THIRD, (runs * mean - others * THIRD) / count)
+        high = min(1.0, (runs * mean + others * THIRD) / count)
+        if low > high:
+            return False
+    if number.spread is None:
+        return True
+    rest = (runs * mean - count * low) / others if others else 0.0
+    least = count * low**2 + others * rest**2
+    most = count * ((2 - THIRD) * high - (1 - THIRD)) + others * THIRD**2
+    deviation, rounding = (
+        one * math.sqrt(runs) / scale
+        for one in (number.standard_error, number.summary.error_rounding)
+    )
+    lower = (runs - 1) * max(0.0, deviation - rounding) ** 2 + runs * mean**2
+    upper = (runs - 1) * (deviation + rounding) ** 2 + runs * mean**2
+    return least <= upper + 1e-9 and lower <= most + 1e-9
+
+
+def _fisher(ours: tuple[int, int], theirs: tuple[int, int]) -> float:
+    """Probability of Fisher's exact test, two-sided, of two shares as successes and number."""
+    from scipy.stats import fisher_exact  # noqa: PLC0415 — a quarter of a second to import
+
+    table = [[successes, count - successes] for successes, count in (ours, theirs)]
+    return float(fisher_exact(table).pvalue)
