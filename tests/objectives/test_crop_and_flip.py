@@ -27,7 +27,7 @@ from farfield.objectives import (
     TemporalEnsembling,
     Update,
 )
-from farfield.objectives._crop_and_flip import crop_and_flip
+from farfield.objectives._augmentation import crop_and_flip
 from oracles import learning_rules as oracle
 from small import cross_entropy
 

@@ -12,7 +12,7 @@ from farfield.core import TRAINING, Problems, stream
 from farfield.functional import PixelSpectrum
 from farfield.nn import ZCA
 from farfield.objectives import ICT, VAT, Bound, MeanTeacher, Update
-from farfield.objectives._teacher import COUNT, TeacherRule
+from farfield.objectives._teachers import COUNT, TeacherRule
 from small import cross_entropy
 
 VALUES = 3 * 4 * 5

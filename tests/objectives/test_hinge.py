@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from farfield.core import TRAINING, Problems, stream
 from farfield.models import GAN, ResNetDiscriminator, ResNetGenerator
 from farfield.objectives import Bound, HingeDiscriminator, HingeGenerator, Update
-from farfield.objectives._adversarial_terms import info_nce, quarter_turns
+from farfield.objectives._hinge import info_nce, quarter_turns
 from made import drawn, generator, state_of, unsettled
 from oracles import adversarial as oracle
 

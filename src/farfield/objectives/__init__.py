@@ -1,32 +1,32 @@
 """Learning rules as pure losses."""
 
 from farfield._exports import exported
-from farfield.objectives._activation_l1 import ActivationL1 as ActivationL1
-from farfield.objectives._augmented import Augmented as Augmented
-from farfield.objectives._bound import Bound as Bound
-from farfield.objectives._bound import Carry as Carry
-from farfield.objectives._carried_state import CarriedState as CarriedState
-from farfield.objectives._centered_l1 import CenteredL1 as CenteredL1
-from farfield.objectives._crop_and_flip import CropAndFlip as CropAndFlip
-from farfield.objectives._cutout import Cutout as Cutout
+from farfield.objectives._augmentation import Augmented as Augmented
+from farfield.objectives._augmentation import CropAndFlip as CropAndFlip
+from farfield.objectives._augmentation import Cutout as Cutout
+from farfield.objectives._consistency import PiModel as PiModel
+from farfield.objectives._consistency import TemporalEnsembling as TemporalEnsembling
 from farfield.objectives._hinge import HingeDiscriminator as HingeDiscriminator
 from farfield.objectives._hinge import HingeGenerator as HingeGenerator
-from farfield.objectives._ict import ICT as ICT
-from farfield.objectives._label_smoothing import LabelSmoothing as LabelSmoothing
-from farfield.objectives._manifold_mixup import ManifoldMixup as ManifoldMixup
-from farfield.objectives._mean_teacher import MeanTeacher as MeanTeacher
+from farfield.objectives._mixup import ManifoldMixup as ManifoldMixup
 from farfield.objectives._mixup import Mixup as Mixup
+from farfield.objectives._objective import Bound as Bound
+from farfield.objectives._objective import Carry as Carry
 from farfield.objectives._objective import Objective as Objective
 from farfield.objectives._objective import Update as Update
-from farfield.objectives._pi_model import PiModel as PiModel
+from farfield.objectives._penalties import ActivationL1 as ActivationL1
+from farfield.objectives._penalties import CenteredL1 as CenteredL1
 from farfield.objectives._ppo import PPO as PPO
-from farfield.objectives._predicting_embeddings import (
+from farfield.objectives._rainbow_iqn import RainbowIQN as RainbowIQN
+from farfield.objectives._sequences import CarriedState as CarriedState
+from farfield.objectives._sequences import (
     PredictingEmbeddings as PredictingEmbeddings,
 )
-from farfield.objectives._rainbow_iqn import RainbowIQN as RainbowIQN
-from farfield.objectives._reconstructing import Reconstructing as Reconstructing
+from farfield.objectives._sequences import Reconstructing as Reconstructing
+from farfield.objectives._supervised import LabelSmoothing as LabelSmoothing
 from farfield.objectives._supervised import Supervised as Supervised
-from farfield.objectives._temporal_ensembling import TemporalEnsembling as TemporalEnsembling
+from farfield.objectives._teachers import ICT as ICT
+from farfield.objectives._teachers import MeanTeacher as MeanTeacher
 from farfield.objectives._vat import VAT as VAT
 
 OBJECTIVES: dict[str, type] = {

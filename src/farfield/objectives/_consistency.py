@@ -1,4 +1,4 @@
-"""Agreement of a network with itself or with a teacher: distances, ramps, noise."""
+"""Consistency of a network with itself: distances, ramps, the Π-model, temporal ensembling."""
 
 from __future__ import annotations
 
@@ -6,15 +6,24 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated, final
 
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from farfield.core import TRAINING, Problems, Stream, check_fields
+from farfield.core import (
+    TRAINING,
+    Fraction,
+    Limits,
+    NonNegativeFloat,
+    Problems,
+    Size,
+    Stream,
+    check_fields,
+)
 from farfield.functional import as_fractions
-from farfield.objectives._bound import Bound
-from farfield.objectives._objective import Objective, Tensors, Update
+from farfield.objectives._objective import Bound, Objective, Tensors, Update
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,3 +187,150 @@ def moved(problems: Problems, shift: Tensor) -> Problems:
     shown = problems.unshared()
     items = as_fractions(shown.table())
     return dataclasses.replace(shown, items=items + shift.flatten(0, 1).to(items.dtype))
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PiModel(ConsistencyRule):
+    r"""The task's loss, and the distance of two answers to the same problems under noise.
+
+    $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b) + w(p)\, \frac{1}{B' K} \sum_{b, k}
+      \left(\sigma_k(f(u_b + s\, \epsilon_b)) - \sigma_k(f(u_b + s\, \epsilon'_b))\right)^2$$
+
+    with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency` and $\epsilon$
+    and $\epsilon'$ standard normal numbers for every item. The gradient passes to both answers. The
+    weight $w$ grows as that of `MeanTeacher`. Dropout in the network is noise too, and so are
+    changes of images, which `CropAndFlip` draws for each of the two answers.
+
+    Args:
+        weight: Largest weight of the distance.
+        ramp: Fraction of the run over which the weight grows.
+        noise: Standard deviation $s$ of the noise; pixels of bytes are 0…1.
+        consistency: Name of the set on which the two answers are to agree.
+
+    Raises:
+        ValueError: If a number is out of range.
+
+    Reference:
+        Laine and Aila 2017, section 2.1.
+    """
+
+    weight: NonNegativeFloat = 1.0
+    ramp: Fraction = 0.25
+    noise: NonNegativeFloat = 0.15
+
+    @property
+    def second_views(self) -> tuple[str, ...]:
+        """The set on which the two answers are to agree."""
+        return (self.consistency,)
+
+    def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Noise of both answers.
+
+        Args:
+            batches: The batches.
+            stream: Source of the noise.
+        """
+        problems = batches[self.consistency]
+        return {name: draw_noise(problems, stream.child(name)) for name in ("first", "second")}
+
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The mean loss and the weighted distance.
+
+        Args:
+            update: The step.
+
+        Raises:
+            ValueError: If the items are neither floating-point numbers nor bytes, or the outputs
+                are not logits of classes.
+        """
+        supervised = self.supervised(update)
+        views = update.batches[self.consistency], update.second_view(self.consistency)
+        first, second = (
+            probabilities(update.outputs(moved(problems, self.noise * update.draws[name])))
+            for name, problems in zip(("first", "second"), views, strict=True)
+        )
+        weight = self.weight * ramp_up(update.progress, self.ramp)
+        apart = mean_of_asked((first - second).square(), views[0])
+        return supervised + weight * apart, update.state
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TemporalEnsembling(ConsistencyRule):
+    r"""The task's loss, and the distance of answers from the mean of past ones to each problem.
+
+    $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b) + w(p)\, \frac{1}{B' K} \sum_{b, k}
+      \left(\sigma_k(f(u_b)) - \frac{Z_{bk}}{1 - d^{n_b}}\right)^2, \qquad
+      Z_b \leftarrow d\, Z_b + (1 - d)\, \sigma(f(u_b))$$
+
+    with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency`, $Z_b$ what is
+    remembered of a problem and $n_b$ how often it was seen before; a problem that was not has no
+    distance. The weight $w$ grows as that of `MeanTeacher`.
+
+    Args:
+        num_outputs: Logits of a problem, `task.num_outputs`.
+        weight: Largest weight of the distance.
+        ramp: Fraction of the run over which the weight grows.
+        decay: Decay $d$ of the running mean, from 0 to below 1.
+        consistency: Name of the set on which answers are to agree with past ones.
+
+    Raises:
+        ValueError: If a number is out of range.
+
+    Reference:
+        Laine and Aila 2017, section 2.2.
+    """
+
+    num_outputs: Size
+    weight: NonNegativeFloat = 1.0
+    ramp: Fraction = 0.25
+    decay: Annotated[float, Limits(at_least=0, below=1)] = 0.6
+
+    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """No answers yet.
+
+        Args:
+            network: The network before its first step, not used.
+            sets: Whole sets of problems.
+            stream: Source of random numbers, not used.
+
+        Raises:
+            ValueError: If answers are no classes, or there is no problem to agree on.
+        """
+        super().start(network, sets, stream)
+        index = sets[self.consistency].index
+        answers = torch.zeros(len(index), self.num_outputs, dtype=torch.float64)
+        visits = torch.zeros(len(index), dtype=torch.int64)
+        return {"answers": answers.to(index.device), "visits": visits.to(index.device)}
+
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The mean loss and the weighted distance.
+
+        Args:
+            update: The step.
+
+        Raises:
+            ValueError: If the outputs are not `num_outputs` logits of each problem.
+        """
+        supervised = self.supervised(update)
+        rows, problems = update.rows[self.consistency], update.batches[self.consistency]
+        outputs = update.outputs(problems)
+        if outputs.shape[1:] != (self.num_outputs,):
+            raise ValueError(
+                f"num_outputs must be that of the network, {tuple(outputs.shape[1:])}, "
+                f"got {self.num_outputs}"
+            )
+        new = probabilities(outputs)
+        old, visits = update.state["answers"][rows], update.state["visits"][rows]
+        seen = visits > 0
+        total = (1 - self.decay ** visits.double()).where(seen, torch.ones_like(old[:, 0]))
+        past = (old / total[:, None]).to(new.dtype)
+        distance = ((new - past).square() * seen[:, None]).mean()
+        kept = self.decay * old + (1 - self.decay) * new.detach().to(old.dtype)
+        state = {
+            "answers": update.state["answers"].index_copy(0, rows, kept),
+            "visits": update.state["visits"].index_copy(0, rows, visits + 1),
+        }
+        weight = self.weight * ramp_up(update.progress, self.ramp)
+        return supervised + weight * distance, state

@@ -2,14 +2,138 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, final, runtime_checkable
+from itertools import chain
+from typing import Any, ClassVar, Final, Protocol, final, runtime_checkable
 
-from torch import Tensor
+from torch import Tensor, nn
 
-from farfield.core import TRAINING, Problems, Stream
-from farfield.objectives._bound import Bound
+from farfield.core import TRAINING, Problems, Stream, call_with
+
+_POWER_VECTOR: Final = re.compile(r"(?:^|[._])[uv]\d*$")
+"""Names of buffers of the power method."""
+
+
+@final
+@dataclass
+class Carry:
+    """The state of a network that goes on from batch to batch, before and after a call.
+
+    Args:
+        state: Its parts; `None` for a fresh one.
+    """
+
+    state: tuple[Tensor, ...] | None = None
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """A network whose methods are called with given parameters.
+
+    Args:
+        module: The network.
+        parameters: Parameters and buffers in place of its own, by name; all others are its own.
+        build: Function that makes the network anew, its weights drawn from a stream; `None` where
+            none is known.
+        carry: State that a call of `forward` goes on from, and the one after the call, with which
+            it is replaced; `None` where the network starts afresh in each call.
+    """
+
+    module: nn.Module
+    parameters: Mapping[str, Tensor] = field(default_factory=dict)
+    build: Callable[[Stream], nn.Module] | None = None
+    carry: Carry | None = None
+
+    def call(
+        self, method: str, *inputs: Any, parameters: Mapping[str, Tensor] | None = None
+    ) -> Any:
+        """Result of a method of the network.
+
+        Args:
+            method: Name of the method, e.g. `"forward"`.
+            inputs: Its arguments.
+            parameters: Parameters in place of the bound ones, for this call.
+
+        Raises:
+            TypeError: If the network has no such method.
+        """
+        if self.carry is not None and method == "forward":
+            going_on = dataclasses.replace(self, carry=None)
+            outputs, self.carry.state = going_on.call(
+                "continued", *inputs, self.carry.state, parameters=parameters
+            )
+            return outputs
+        if not callable(getattr(self.module, method, None)):
+            raise TypeError(
+                f"model must have a method {method}, got {type(self.module).__name__} without"
+            )
+        given = {**self.parameters, **(parameters or {})}
+        if not given:
+            call = self.module if method == "forward" else getattr(self.module, method)
+            return call(*inputs)
+        return call_with(self.module, {**self.tensors(), **given}, method, *inputs)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All parameters and buffers, by the first name of each."""
+        own = chain(self.module.named_parameters(), self.module.named_buffers())
+        return {**dict(own), **self.parameters}
+
+    def mutable_buffers(self) -> list[str]:
+        """Names of the buffers that a call may change: all but those of modules that are pure.
+
+        A module whose class says `is_pure = True` keeps nothing, so that its buffers are fixed and
+        every call may read the same ones: the matrix of a whitening has millions of numbers.
+        """
+        fixed = tuple(
+            f"{path}." if path else ""
+            for path, part in self.module.named_modules()
+            if vars(type(part)).get("is_pure") is True
+        )
+        return [name for name, _ in self.module.named_buffers() if not name.startswith(fixed)]
+
+    def power_vectors(self) -> list[str]:
+        """Names of the buffers with singular vectors of weights, for spectral normalization.
+
+        Each call of the network in training moves them towards those of the weight of that call. A
+        mean of such vectors belongs to no weight. They are recognized by the names that torch and
+        published code give them: `_u`, `weight_v`, `u0`.
+        """
+        return [name for name, _ in self.module.named_buffers() if _POWER_VECTOR.search(name)]
+
+    def redraw(self, stream: Stream) -> dict[str, Tensor]:
+        """Parameters and buffers before the first step, those that are trained from another draw.
+
+        Singular vectors of weights that are trained are from that draw as well.
+
+        Args:
+            stream: Source of the weights.
+
+        Raises:
+            ValueError: If it is not known how the network is made.
+        """
+        if self.build is None:
+            raise ValueError(
+                "network must be that of an experiment to be drawn anew, got build=None"
+            )
+        other = Bound(module=self.build(stream)).tensors()
+        own = self.tensors()
+        drawn = {name for name, tensor in own.items() if tensor.requires_grad}
+        drawn |= {name for name in self.power_vectors() if self._has_trained_weight(name)}
+        return {name: (other if name in drawn else own)[name] for name in own}
+
+    def _has_trained_weight(self, vector: str) -> bool:
+        """True if a parameter is trained in the innermost module around a buffer that has any."""
+        path = vector
+        while path:
+            path = path.rpartition(".")[0]
+            if parameters := [*self.module.get_submodule(path).parameters()]:
+                return any(parameter.requires_grad for parameter in parameters)
+        return False
+
 
 Tensors = Mapping[str, Tensor]
 """Tensors by name."""

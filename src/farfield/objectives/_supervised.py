@@ -1,13 +1,18 @@
-"""Plain supervised learning."""
+"""Supervised learning, with smoothed labels too."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+import torch
 from torch import Tensor
 
-from farfield.objectives._objective import Objective, Tensors, Update
+from farfield.core import TRAINING, Fraction, Problems, Stream, check_fields
+from farfield.objectives._consistency import check_classes, check_logits
+from farfield.objectives._objective import Bound, Objective, Tensors, Update
 
 
 @final
@@ -29,3 +34,66 @@ class Supervised(Objective):
             update: The step.
         """
         return update.task_loss(update.outputs(), update.problems).mean(), update.state
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class LabelSmoothing(Objective):
+    r"""The task's loss for the right class, and a little of that for every class.
+
+    $$L = \frac{1}{B} \sum_b (1 - s)\, \ell(f(x_b), y_b) + \frac{s}{K} \sum_k \ell(f(x_b), k)$$
+
+    with $\ell$ the loss of the task, $f$ the model and $K$ classes: as many as the network gives
+    logits, two for one logit of yes and no. It is a control for rules that mix labels. Answers that
+    are not asked for stay so.
+
+    Args:
+        smoothing: Weight $s$ of all classes, in 0…1.
+
+    Raises:
+        ValueError: If the weight is out of range.
+
+    Reference:
+        Szegedy et al. 2016, section 7.
+    """
+
+    smoothing: Fraction = 0.1
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Nothing to remember; the answers are checked.
+
+        Args:
+            network: The network before its first step, not used.
+            sets: Whole sets of problems.
+            stream: Source of random numbers, not used.
+
+        Raises:
+            ValueError: If answers are no classes.
+        """
+        del network, stream
+        check_classes(sets, TRAINING)
+        return {}
+
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The mean loss of smoothed labels.
+
+        Args:
+            update: The step.
+
+        Raises:
+            ValueError: If the outputs are not logits of classes.
+        """
+        outputs, problems = update.outputs(), update.problems
+        check_logits(outputs, problems)
+        classes = max(2, outputs.shape[-1])
+        target, asked = problems.target, problems.asked
+        targets = [torch.where(asked, torch.full_like(target, k), target) for k in range(classes)]
+        every = [
+            update.task_loss(outputs, dataclasses.replace(problems, target=target))
+            for target in targets
+        ]
+        right, even = update.task_loss(outputs, problems), torch.stack(every).mean(0)
+        return ((1 - self.smoothing) * right + self.smoothing * even).mean(), update.state

@@ -18,7 +18,6 @@ from farfield.core import (
     layer_by_name,
     tap_layers,
 )
-from farfield.objectives._bound import Bound
 from farfield.objectives._consistency import (
     ConsistencyRule,
     draw_noise,
@@ -26,7 +25,7 @@ from farfield.objectives._consistency import (
     mean_of_asked,
     moved,
 )
-from farfield.objectives._objective import Tensors, Update
+from farfield.objectives._objective import Bound, Tensors, Update
 
 
 @final

@@ -1,4 +1,4 @@
-"""Learning with a state that is carried from batch to batch."""
+"""Learning on sequences: carried states, the next embedding, reconstruction."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import ClassVar, final
 import torch
 from torch import Tensor
 
-from farfield.core import TRAINING, Problems, Stream, check_fields
-from farfield.objectives._bound import Bound, Carry
-from farfield.objectives._objective import Objective, Tensors, Update
+from farfield.core import TRAINING, NonNegativeFloat, Problems, Stream, check_fields
+from farfield.objectives._objective import Bound, Carry, Objective, Tensors, Update
 from farfield.objectives._supervised import Supervised
 
 _CARRIED = "carried."
@@ -120,3 +119,95 @@ def _of(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
         for name, tensor in tensors.items()
         if name.startswith(prefix)
     }
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PredictingEmbeddings(Objective):
+    r"""The mean squared error of predicted embeddings.
+
+    $$L = \frac{1}{B (T - 1) H} \sum_{i,t,k} \left(\hat z_{itk} - z_{itk}\right)^2$$
+
+    with $B$ sequences, $T$ places, of which the first is not predicted, and $H$ features. Both are
+    normalized, as the predictor has them, or both are embeddings. It needs a model that gives
+    them: one with a method `predict` from `(items, index)` to normalized predictions and a
+    `farfield.nn.NormalizedSequence`, as `farfield.models.ObjectPredictor` has. `Supervised` on the
+    same model is the error in the pixels.
+
+    Args:
+        denormalized: Whether the error is that of the embeddings, predictions put back by
+            location and scale of the context; otherwise that of what is normalized, as in the
+            released code of webb2020.
+
+    Raises:
+        ValueError: If `denormalized` is neither True nor False.
+
+    Reference:
+        webb2020, section 4.3.
+    """
+
+    takes_embeddings: ClassVar[bool] = True
+
+    denormalized: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The mean squared error; what is predicted is not scored by the task.
+
+        Args:
+            update: The step, of a model with a method `predict`.
+
+        Raises:
+            TypeError: If the model has no such method; `Supervised` asks for none.
+        """
+        problems = update.problems
+        predicted, sequence = update.network.call("predict", problems.items, problems.index)
+        error = predicted - sequence.targets
+        if self.denormalized:
+            error = error * sequence.scale
+        return error.square().mean(), update.state
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Reconstructing(Objective):
+    r"""The mean of the task's loss, and of the reconstruction error of the memory.
+
+    $$L = \frac{1}{B} \sum_b \left(\ell(f(x_b), y_b) + w \, e(x_b)\right)$$
+
+    with $\ell$ the loss of the task, $e$ the reconstruction error of the model's memory and $B$
+    the number of problems of the batch. It needs a model that gives its error: one with a method
+    `answer_and_error` from `(items, index)` to outputs and errors, as `farfield.models.Relational`
+    has with an `MNM`.
+
+    Args:
+        weight: What an error counts beside the loss.
+
+    Raises:
+        ValueError: If the weight is no number, negative or not finite.
+
+    Reference:
+        Munkhdalai et al. 2019; the weight of 1 is that of the released code of webb2021.
+    """
+
+    takes_embeddings: ClassVar[bool] = True
+
+    weight: NonNegativeFloat = 1.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The mean loss and the weighted mean error.
+
+        Args:
+            update: The step, of a model with a method `answer_and_error`.
+
+        Raises:
+            TypeError: If the model has no such method; `Supervised` asks for none.
+        """
+        problems = update.problems
+        outputs, error = update.network.call("answer_and_error", problems.items, problems.index)
+        return (update.task_loss(outputs, problems) + self.weight * error).mean(), update.state
