@@ -278,6 +278,7 @@ def test_an_interval_without_zero_is_marked():
         (90.8, 0.5, "····░░═┼●══─···"),
         (91.5, 2.0, "··──═══┼══●───▸"),
         (96.0, 1.0, "····░░░│░░░··─▸"),
+        (92.0, 0.5, "····░░░│══●───·"),
         (86.0, 0.9, "◂●──═░░│░░░····"),
     ],
 )
@@ -286,6 +287,20 @@ def test_an_interval_is_drawn_against_the_margin(mean, deviation, strip):
     cell = made_up.claim(90.0, 0.5)
     (row,) = one_row(cell, made_up.records(cell, made_up.spread_out(mean, deviation))).rows
     assert small_pictures(row) == [strip]
+
+
+@pytest.mark.parametrize(
+    "goal, percents, strip",
+    [
+        (90.0, [92.0, 91.0, 91.5], "·······│══●══░░"),
+        (90.0, [89.9, 89.9, 89.9], "······●│░░░░░░░"),
+        (100.0, [100.0, 100.0, 100.0], "·······●░░░░░░░"),
+    ],
+)
+def test_a_mean_is_drawn_against_its_goal(goal, percents, strip):
+    cell = made_up.unpublished(goal=goal)
+    cell = dataclasses.replace(cell, published=dataclasses.replace(cell.published, runs=3))
+    assert small_pictures(one_row(cell, made_up.records(cell, percents)).rows[0]) == [strip]
 
 
 def test_a_spread_of_unknown_kind_is_drawn_as_both():

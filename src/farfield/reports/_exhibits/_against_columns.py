@@ -12,7 +12,7 @@ from matplotlib.container import Container
 from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 
-from farfield.metrics import mean_and_standard_error, welch_interval
+from farfield.metrics import mean_and_standard_error, measure_of, welch_interval
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Finding, Plate
@@ -150,7 +150,9 @@ def _difference(first: Row, second: Row) -> str:
     gap = text.signed(_lead(first, second), 1)
     if min(ours.count, theirs.count) < 2:
         return f"{gap} (too few networks for an interval)"
-    interval = welch_interval(ours, theirs).interval
+    claim = first.claim
+    reach = claim.published.scale * measure_of(claim.metric).range
+    interval = welch_interval(ours, theirs).interval.cut(-reach, reach)
     low, high = (text.signed(end, 1) for end in (interval.low, interval.high))
     return f"{gap} [{low}, {high}], {'apart' if _apart(first, second) else 'not apart'}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, NamedTuple, final
 
@@ -13,7 +13,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.patches import Patch, Rectangle
 
-from farfield.metrics import Difference, mean_and_standard_error, paired_interval
+from farfield.metrics import (
+    Difference,
+    mean_and_standard_error,
+    measure_of,
+    paired_interval,
+)
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Finding, Plate
@@ -141,7 +146,9 @@ def _difference(row: Row, first: Row, comparisons: int) -> tuple[Difference | No
     if not seeds:
         return None, 0
     pairs = [ours[seed] for seed in seeds], [theirs[seed] for seed in seeds]
-    return paired_interval(*pairs, comparisons=comparisons), len(seeds)
+    found = paired_interval(*pairs, comparisons=comparisons)
+    reach = row.claim.published.scale * measure_of(row.claim.metric).range
+    return replace(found, interval=found.interval.cut(-reach, reach)), len(seeds)
 
 
 def _findings(effects: Sequence[_Effect], group: Callable[[_Effect], str]) -> Iterator[Finding]:

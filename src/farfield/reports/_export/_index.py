@@ -11,11 +11,11 @@ from farfield.reports._export._coverage import Coverage
 from farfield.reports._export._notes import Reason
 from farfield.reports._export._recorded import Recorded
 from farfield.reports._tables import _text as text
-from farfield.reports._tables._grid import GOALS, SIGNS, recipe_of
+from farfield.reports._tables._grid import SIGNS, recipe_of
 from farfield.reports._tables._markdown import as_words, table_line
 from farfield.reports._tables._origins import UNCOMMITTED, UNKNOWN, is_uncommitted, is_unknown
 from farfield.reports._tables._report import Row
-from farfield.reports._tables._strip import DIFFERENT, JUDGED
+from farfield.reports._tables._strip import DIFFERENT, GOALS, JUDGED
 from farfield.reproductions import Claim, Published, Unpublished, Verdict
 
 HEAD: Final = """\

@@ -9,7 +9,7 @@ from farfield.reports._tables import _text as text
 from farfield.reports._tables._markdown import as_words, table_line
 from farfield.reports._tables._origins import signs
 from farfield.reports._tables._report import Row
-from farfield.reports._tables._strip import small_pictures
+from farfield.reports._tables._strip import GOALS, small_pictures
 from farfield.reproductions import Claim, Published, Verdict
 
 SIGNS: Final[dict[Verdict, str]] = {
@@ -77,9 +77,6 @@ def _ours(claim: Claim, row: Row | None) -> str:
     parts = (number, SIGNS[row.judgement.verdict], signs(row))
     return " ".join(filter(None, parts)) + recipe_of(row)
 
-
-GOALS: Final = (Verdict.REACHED, Verdict.UNCONFIRMED, Verdict.BY_HAND, Verdict.MISSED)
-"""Verdicts on goals, the best one first."""
 
 ORDINALS: Final = ("", "", "second", "third", "fourth", "fifth", "sixth")
 """Ordinal numbers in words."""

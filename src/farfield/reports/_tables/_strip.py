@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
-from farfield.metrics import Difference
+from farfield.metrics import Difference, measure_of
 from farfield.reports._tables._report import Row
-from farfield.reproductions import Published, TwoKinds, Verdict, VerdictRule
+from farfield.reproductions import TwoKinds, Unpublished, Verdict, VerdictRule
 
 DIFFERENT: Final = frozenset({Verdict.DIRECTION_ONLY, Verdict.NOT_REPRODUCED})
 """Verdicts on numbers that are called different."""
 
 JUDGED: Final = DIFFERENT | {Verdict.REPRODUCED, Verdict.COMPATIBLE, Verdict.INCONCLUSIVE}
 """Verdicts by an interval of the difference."""
+
+GOALS: Final = (Verdict.REACHED, Verdict.UNCONFIRMED, Verdict.BY_HAND, Verdict.MISSED)
+"""Verdicts on goals, the best one first."""
 
 BAND: Final = 3
 """Signs from the middle to the margin."""
@@ -33,7 +37,7 @@ STRIP: Final = (
     "Strip: the difference from the published number. ● ours less published; ─ its 95 % interval, "
     "═ inside the margin; ░ the margin, within which a difference would not matter or is no more "
     "than the paper's noise; │ no difference at all, ┼ inside the interval; ◂ ▸ the interval goes "
-    "on."
+    "on. Of a goal it is our mean with its interval; the middle is the goal, and ░ what meets it."
 )
 """Explanation of a strip."""
 
@@ -49,7 +53,7 @@ DOTS: Final = (
 
 
 def small_pictures(row: Row) -> list[str]:
-    """The interval of a judged difference against the margin, and networks of two kinds as dots.
+    """The interval against the margin or the goal, and networks of two kinds as dots.
 
     There are two intervals where the paper does not say what its ± is.
 
@@ -62,10 +66,13 @@ def small_pictures(row: Row) -> list[str]:
 
 
 def _strips(row: Row) -> list[str]:
-    """The intervals of a judged difference, one for each reading of the published ±."""
+    """The interval of a goal, or of a difference for each reading of the published ±."""
     number, judged = row.claim.published, row.judgement
+    if isinstance(number, Unpublished):
+        asked = number.goal is not None and judged.verdict in GOALS
+        return [_goal_strip(row, number.goal)] if asked and number.goal is not None else []
     found = [one for one in (judged.difference, judged.as_deviation) if one is not None]
-    if not isinstance(number, Published) or not found or judged.verdict not in JUDGED:
+    if not found or judged.verdict not in JUDGED:
         return []
     names = ("SE ", "SD ") if len(found) > 1 else ("",)
     return [
@@ -75,12 +82,36 @@ def _strips(row: Row) -> list[str]:
 
 
 def _strip(difference: Difference, rule: VerdictRule, standard_error: float) -> str:
-    """A difference as a line of signs, e.g. `····░░░┼═●══─··`."""
+    """A difference as a line of signs, e.g. `····░░═┼═●═──··`."""
     allowed = rule.allowed(standard_error)
-    low, high = (_place(end, allowed) for end in _ends(difference))
-    signs = [SIGNS[abs(place) <= BAND, low <= place <= high] for place in range(-SIDE, SIDE + 1)]
+    ends = difference.interval.low, difference.value, difference.interval.high
+    return _line(_places(ends, allowed), range(-BAND, BAND + 1))
+
+
+def _goal_strip(row: Row, goal: float) -> str:
+    """A mean against its goal as a line of signs, e.g. `·······┼══●══▸`."""
+    interval, ours = row.interval, row.judgement.ours
+    if interval is None or ours is None:
+        return ""
+    ends = [one - goal for one in (interval.low, ours.mean, interval.high)]
+    if measure_of(row.claim.metric).lower_is_better:
+        ends = [-end for end in reversed(ends)]
+    low, middle, high = _places(ends, row.claim.rule.margin)
+    if ends[1] < 0:  # a mean that misses the goal by less than a sign
+        low, middle = min(low, -1), min(middle, -1)
+    return _line((low, middle, high), range(SIDE + 1))
+
+
+def _line(ends: Sequence[int], band: range) -> str:
+    """A line of signs with an interval on it.
+
+    Args:
+        ends: Where it begins, where its middle is, and where it ends.
+        band: Where no difference matters, or where a goal is met.
+    """
+    low, middle, high = ends
+    signs = [SIGNS[place in band, low <= place <= high] for place in range(-SIDE, SIDE + 1)]
     signs[SIDE] = "┼" if low <= 0 <= high else "│"
-    middle = _place(difference.value, allowed)
     if abs(middle) <= SIDE:
         signs[middle + SIDE] = "●"
     if low < -SIDE:
@@ -90,8 +121,12 @@ def _strip(difference: Difference, rule: VerdictRule, standard_error: float) -> 
     return "".join(signs)
 
 
-def _ends(difference: Difference) -> tuple[float, float]:
-    return difference.interval.low, difference.interval.high
+def _places(ends: Sequence[float], allowed: float) -> tuple[int, int, int]:
+    """Signs of an interval and of its mean; the middle sign is only of intervals that hold 0."""
+    low, middle, high = (_place(end, allowed) for end in ends)
+    low = max(low, 1) if ends[0] > 0 else low
+    high = min(high, -1) if ends[2] < 0 else high
+    return low, min(max(middle, low), high), high
 
 
 def _place(value: float, allowed: float) -> int:
