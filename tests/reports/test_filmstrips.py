@@ -110,7 +110,7 @@ def test_a_filmstrip_shows_frames_over_mechanisms(
     (axes,) = strips.draw(LIGHT).axes
     assert len(axes.images) >= 3
     assert len(axes.patches) == 2 * len(axes.images)
-    said = [label.get_text() for label in axes.texts]
+    said = [" ".join(label.get_text().split()) for label in axes.texts]
     assert {"mechanism 1", "mechanism 2", "step", "1"} <= {*said}
     scores = [row.values[0] for row in report.rows]
     (note,) = [one for one in said if one.startswith("1 of 1 network, seed 0, 100 % of steps;")]

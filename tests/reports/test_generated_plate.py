@@ -91,5 +91,5 @@ def test_sheets_of_one_column_stand_side_by_side() -> None:
     data, first = picture.axes
     assert [one.get_title("left") or one.get_title() for one in (data, first)] == ["data", "first"]
     assert data.get_position().y0 == pytest.approx(first.get_position().y0)
-    assert data.get_position().x0 < 0.25  # no room beside but for the name
-    assert [text.get_text() for text in data.texts] == ["7 updates"]
+    assert data.get_position().x0 < 0.05  # no room beside
+    assert picture.texts[0].get_text() == "7 updates, a note"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +31,12 @@ EPISODES: Final = 50
 FRAMES: Final = 10
 """Frames of an episode that are shown, evenly spaced, the first and the last among them."""
 
+WIDEST: Final = 0.7
+"""Largest width of a frame, inches."""
+NAMES: Final = 1.1
+"""Room for the names of mechanisms, in widths of a frame."""
+LETTERS: Final = 19
+"""Letters of the note in an inch."""
 BAR: Final = 0.16
 """Height of the row of a mechanism, in widths of a frame."""
 
@@ -140,16 +147,18 @@ def _note(row: Row, rivals: str) -> str:
     return (
         f"1 of {text.networks(len(row.records))}, seed {row.records[0].seed}, {text.budget(row)} "
         f"of steps; {score_label(row)} of these {score} (mean ± standard error), {rivals}, "
-        f"chance {text.floor(row)}"
+        f"chance {text.floor(row)}; bar: active"
     )
 
 
 @in_style
 def _draw(shown: Sequence[tuple[Row, WatchedEpisode]], rivals: str, theme: Theme) -> Picture:
     """A strip for each row: frames, and mechanisms under them."""
-    heights = [1.9 + BAR * episode.active.shape[1] for _, episode in shown]
+    heights = [1.5 + BAR * episode.active.shape[1] for _, episode in shown]
     most = max(min(len(episode.pictures), FRAMES) for _, episode in shown)
-    picture = Picture(figsize=(WIDTH, 0.2 + sum(heights) * WIDTH / (FRAMES + 1)))
+    unit = min(WIDTH / (NAMES + most), WIDEST)
+    picture = Picture(figsize=(unit * (NAMES + most), 0.55 * len(shown) + unit * sum(heights)))
+    letters = round(LETTERS * picture.get_figwidth())
     panels = picture.subplots(len(shown), 1, squeeze=False, height_ratios=heights)[:, 0]
     for axes, (row, episode) in zip(panels, shown, strict=True):
         last = len(episode.pictures) - 1
@@ -159,12 +168,15 @@ def _draw(shown: Sequence[tuple[Row, WatchedEpisode]], rivals: str, theme: Theme
             axes.text(place, 0.48, f"{step + 1}", ha="center", va="bottom", fontsize=6.5)
         _draw_mechanisms(axes, episode.active.numpy()[steps], theme)
         axes.text(-0.6, 0.48, "step", ha="right", va="bottom", fontsize=6.5)
-        axes.set(xlim=(-1.6, most - 0.5), ylim=(-0.55 - BAR * episode.active.shape[1], 0.7))
-        axes.set_aspect("equal", anchor="W")
+        axes.set(xlim=(-0.5 - NAMES, most - 0.5), ylim=(-0.55 - BAR * episode.active.shape[1], 0.7))
+        axes.set_aspect("equal", anchor="SW")
         axes.axis("off")
-        axes.set_title(f"{row.claim.row}, task “{episode.mission}”", pad=14)
+        note = textwrap.fill(_note(row, rivals), letters)
+        axes.set_title(
+            f"{row.claim.row}, task “{episode.mission}”", pad=6 + 8 * note.count("\n") + 8
+        )
         axes.annotate(
-            _note(row, rivals), (0, 1), (0, 5), "axes fraction", textcoords="offset points",
+            note, (0, 1), (0, 5), "axes fraction", textcoords="offset points",
             fontsize=6.5, color=theme.muted, va="bottom",
         )  # fmt: skip
     return picture

@@ -45,11 +45,6 @@ class Sheet:
     column: str
     images: Float[Tensor, "batch channel height width"]
 
-    @property
-    def turned(self) -> Sheet:
-        """The same with row and column exchanged."""
-        return Sheet(row=self.column, column=self.row, images=self.images)
-
 
 @in_style
 def draw_sheets(sheets: Sequence[Sheet], side: int, note: str, theme: Theme) -> Picture:
@@ -65,7 +60,9 @@ def draw_sheets(sheets: Sequence[Sheet], side: int, note: str, theme: Theme) -> 
         list(dict.fromkeys(getattr(sheet, name) for sheet in sheets)) for name in ("row", "column")
     )
     if len(columns) == 1:
-        rows, columns, sheets = columns, rows, [sheet.turned for sheet in sheets]
+        note = f"{columns[0]}, {note}"
+        rows, columns = [""], rows
+        sheets = [Sheet(row="", column=sheet.row, images=sheet.images) for sheet in sheets]
     names = 0.1 + NAMES * max(map(len, rows))
     size = min(SIDE, (WIDTH - names) / len(columns))
     height = HEAD + NOTE + len(rows) * size
