@@ -81,6 +81,16 @@ def tiny_table(monkeypatch: pytest.MonkeyPatch) -> Table:
 
 
 @pytest.fixture
+def two_tables(tiny_table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No tables but two: looking for records of all takes seconds."""
+    kept = {key: TABLES[key] for key in (tiny_table.key, "webb2021/table-9")}
+    for key in reversed([*TABLES]):
+        monkeypatch.delitem(TABLES, key)
+    for key, table in kept.items():  # so that all are put back in their order
+        monkeypatch.setitem(TABLES, key, table)
+
+
+@pytest.fixture
 def small_figure(monkeypatch: pytest.MonkeyPatch) -> Figure:
     """A figure of one cell with a small ESBN: `webb2021/small-figure`."""
     cell = replace(

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ import pytest
 import torch
 from torch import nn
 
+from farfield import _machine
 from farfield.core import LazyItems, Problems, from_line, stream, to_line
 from farfield.experiments import Cosine, Experiment, Network, Recipe, Spec, Warmup
 from farfield.models import MNM, NTM, TRN, CoRelNet, PrediNet, Transformer
@@ -419,6 +421,24 @@ def checkpoint_of(experiment: Experiment, path: Path) -> tuple[dict[str, torch.T
     return read_tensors(path)
 
 
+Undisturbed = Callable[[], tuple[bytes, list[Score], dict[str, torch.Tensor]]]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    """Last checkpoint, scores and weights of a run of four steps, once for each kind of product."""
+
+    @cache
+    def trained(_: object) -> tuple[bytes, list[Score], dict[str, torch.Tensor]]:
+        experiment, path = tiny_experiment(steps=4), tmp_path_factory.mktemp("run") / "c"
+        learner = one(experiment)
+        clock = Clock(checkpoint_seconds=-1.0)
+        scores, _ = train(learner, experiment, checkpoint=path, clock=clock)
+        return path.read_bytes(), scores, learner.weights()[0]
+
+    return lambda: trained(_machine.FORCED.get("onednn"))
+
+
 def signed(text: str, saved: dict[str, torch.Tensor], **changes: object) -> str:
     """A note with changes, as if it had been written so with these tensors."""
     note = msgspec.structs.replace(from_line(text, _Note), **changes)
@@ -465,51 +485,55 @@ def test_a_state_that_does_not_fit_means_a_fresh_start(
     tmp_path: Path,
     change: Callable[[dict[str, torch.Tensor]], dict[str, torch.Tensor]],
     is_listed: bool,
+    undisturbed: Undisturbed,
 ) -> None:
     experiment, path = tiny_experiment(steps=4), tmp_path / "c"
-    tensors, text = checkpoint_of(experiment, path)
+    content, expected, weights = undisturbed()
+    path.write_bytes(content)
+    tensors, text = read_tensors(path)
     changed = change(tensors)
     if is_listed:  # as if written by a class that has changed since
         text = signed(text, changed, tensors=_kinds(changed))
     write_tensors(path, changed, text)
-    undisturbed, resumed, seen = one(experiment), one(experiment), list[int]()
-    expected, _ = train(undisturbed, experiment)
+    resumed, seen = one(experiment), list[int]()
     report = lambda progress: seen.append(progress.step)  # noqa: E731
     said = "its tensors are not those of the network" if is_listed else "it is not what was written"
     with pytest.warns(DamageWarning, match=said):
         scores, _ = train(resumed, experiment, checkpoint=path, report=report)
     assert seen == [1]
     assert scores == expected
-    for name, content in undisturbed.weights()[0].items():
-        assert torch.equal(resumed.weights()[0][name], content), name
+    for name, weight in weights.items():
+        assert torch.equal(resumed.weights()[0][name], weight), name
 
 
 @pytest.mark.parametrize("is_signed", [True, False])
 @pytest.mark.parametrize("changes", [{"step": 4}, {"step": -1}, {"scores": ()}, {"since": ()}])
 def test_a_note_that_does_not_fit_means_a_fresh_start(
-    tmp_path: Path, changes: dict[str, object], is_signed: bool
+    tmp_path: Path, changes: dict[str, object], is_signed: bool, undisturbed: Undisturbed
 ) -> None:
     experiment, path = tiny_experiment(steps=4), tmp_path / "c"
-    tensors, text = checkpoint_of(experiment, path)
+    content, expected, _ = undisturbed()
+    path.write_bytes(content)
+    tensors, text = read_tensors(path)
     changed = signed(text, tensors, **changes)
     if not is_signed:
         digest = json.loads(text)["digest"]
         changed = json.dumps(json.loads(changed) | {"digest": digest})
     write_tensors(path, tensors, changed)
-    expected, _ = train(one(experiment), experiment)
     said = r"it is of step .*, with scores of" if is_signed else "it is not what was written"
     with pytest.warns(DamageWarning, match=said):
         assert train(one(experiment), experiment, checkpoint=path)[0] == expected
 
 
 @pytest.mark.parametrize("at", [3, 20, 200, -4000, -900, -1])
-def test_a_flipped_bit_of_a_checkpoint_is_noticed(tmp_path: Path, at: int) -> None:
+def test_a_flipped_bit_of_a_checkpoint_is_noticed(
+    tmp_path: Path, at: int, undisturbed: Undisturbed
+) -> None:
     experiment, path = tiny_experiment(steps=4), tmp_path / "c"
-    checkpoint_of(experiment, path)
-    content = bytearray(path.read_bytes())
+    written, expected, _ = undisturbed()
+    content = bytearray(written)
     content[at] ^= 64
     path.write_bytes(content)
-    expected, _ = train(one(experiment), experiment)
     with pytest.warns(DamageWarning, match=f"^checkpoint {path} cannot be used: "):
         assert train(one(experiment), experiment, checkpoint=path)[0] == expected
 
