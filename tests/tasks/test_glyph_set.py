@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import struct
 import zlib
 from pathlib import Path
@@ -17,6 +16,7 @@ from PIL.PngImagePlugin import PngStream
 
 from farfield.core import stream
 from farfield.tasks import GlyphSet, SameDifferent
+from farfield.tasks._rules import _glyph_set
 
 GLYPHS = "6624bfc277679537d0b570d7c35acbdb8dec2c01f2214db9a39a39a5f81960a9"
 LETTERS = "0502970b4305cbe95e05b8630cd5a9df86c0232a7e7927957fc0e71e0d1c3a3d"
@@ -124,11 +124,22 @@ def test_the_papers_images_are_read_as_they_are(data_folder: Path) -> None:
     assert distance == pytest.approx(PAPER_CLOSEST, abs=0.005)
 
 
+@pytest.fixture
+def pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with made-up images in place of the paper's, of which tests change some."""
+    images = own(100, 32, 32)
+    (tmp_path / "esbn_unicode").mkdir()
+    for number, image in enumerate(images):
+        Image.fromarray(image).save(tmp_path / "esbn_unicode" / f"{number}.png")
+    monkeypatch.setattr(_glyph_set, "PAPER_DIGEST", GlyphSet(images).digest)
+    return tmp_path
+
+
 def test_the_data_folder_may_come_from_the_environment(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+    pictures: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
-    assert GlyphSet.paper() == GlyphSet.paper(data_folder)
+    monkeypatch.setenv("FARFIELD_DATA", str(pictures))
+    assert GlyphSet.paper() == GlyphSet.paper(pictures)
     sets = SameDifferent(shapes=GlyphSet.paper()).draw(stream(0))
     assert torch.equal(sets["training"].items, GlyphSet.paper().items)
 
@@ -178,13 +189,6 @@ def test_a_hostile_picture_ends_in_a_clear_error(
     assert "0.png" in str(raised.value)
 
 
-@pytest.fixture
-def copied(data_folder: Path, tmp_path: Path) -> Path:
-    """A data folder with the paper's images, of which tests change some."""
-    shutil.copytree(data_folder / "esbn_unicode", tmp_path / "esbn_unicode")
-    return tmp_path
-
-
 def rebuilt(content: bytes, *, before: bytes = b"", after: bytes = b"") -> bytes:
     """A PNG file with more chunks behind its header and before its end."""
     return content[:33] + before + content[33:-12] + after + content[-12:]
@@ -195,11 +199,11 @@ SECOND_HEADER = chunk(b"IHDR", struct.pack(">IIBBBBB", 64, 64, 8, 0, 0, 0, 0))
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_a_second_header_is_refused(copied: Path, place: str) -> None:
-    path = copied / "esbn_unicode" / "99.png"
+def test_a_second_header_is_refused(pictures: Path, place: str) -> None:
+    path = pictures / "esbn_unicode" / "99.png"
     path.write_bytes(rebuilt(path.read_bytes(), **{place: SECOND_HEADER}))
     with pytest.raises(ValueError, match=r"99\.png must have one header, got 2"):
-        GlyphSet.paper(copied)
+        GlyphSet.paper(pictures)
 
 
 PACKED = zlib.compress(bytes(20_000_000))
@@ -216,47 +220,47 @@ EXTRAS = {
 
 @pytest.mark.parametrize("extra", EXTRAS.values(), ids=EXTRAS)
 def test_nothing_beside_the_pixels_is_unpacked(
-    copied: Path, extra: bytes, monkeypatch: pytest.MonkeyPatch
+    pictures: Path, extra: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = copied / "esbn_unicode" / "0.png"
+    path = pictures / "esbn_unicode" / "0.png"
     path.write_bytes(rebuilt(path.read_bytes(), before=extra))
     monkeypatch.setattr(PngStream, "chunk_zTXt", lambda *_: pytest.fail("unpacked"))
     monkeypatch.setattr(PngStream, "chunk_iTXt", lambda *_: pytest.fail("unpacked"))
     monkeypatch.setattr(PngStream, "chunk_iCCP", lambda *_: pytest.fail("unpacked"))
-    assert GlyphSet.paper(copied).name == "webb2021"
+    assert GlyphSet.paper(pictures).name == "webb2021"
 
 
 @pytest.mark.parametrize("interlaced", [0, 1])
-def test_pixels_that_inflate_are_refused(copied: Path, interlaced: int) -> None:
+def test_pixels_that_inflate_are_refused(pictures: Path, interlaced: int) -> None:
     packed = zlib.compress(bytes(60_000_000))
     header = struct.pack(">IIBBBBB", 32, 32, 8, 0, 0, 0, interlaced)
     parts = [packed[:9_999], packed[9_999:]]
     chunks = [chunk(b"IHDR", header), *(chunk(b"IDAT", part) for part in parts), PNG_END]
-    (copied / "esbn_unicode" / "0.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
+    (pictures / "esbn_unicode" / "0.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
     with pytest.raises(ValueError, match=r"0\.png must be .* unpack to more than 2,112 bytes"):
-        GlyphSet.paper(copied)
+        GlyphSet.paper(pictures)
 
 
-def test_other_images_are_not_taken_for_the_papers(copied: Path) -> None:
-    (copied / "esbn_unicode" / "7.png").write_bytes(png())
+def test_other_images_are_not_taken_for_the_papers(pictures: Path) -> None:
+    (pictures / "esbn_unicode" / "7.png").write_bytes(png())
     with pytest.raises(ValueError, match=r"esbn_unicode must hold the images of webb2021, digest"):
-        GlyphSet.paper(copied)
+        GlyphSet.paper(pictures)
 
 
-def test_a_pipe_is_not_waited_for(copied: Path) -> None:
-    path = copied / "esbn_unicode" / "0.png"
+def test_a_pipe_is_not_waited_for(pictures: Path) -> None:
+    path = pictures / "esbn_unicode" / "0.png"
     path.unlink()
     os.mkfifo(path)
     with pytest.raises(
         ValueError, match=r"0\.png, which cannot be read: it must be a regular file"
     ):
-        GlyphSet.paper(copied)
+        GlyphSet.paper(pictures)
 
 
-def test_a_tilde_is_the_home_folder(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(data_folder.parent))
-    assert GlyphSet.paper(f"~/{data_folder.name}").name == "webb2021"
-    monkeypatch.setenv("FARFIELD_DATA", f"~/{data_folder.name}")
+def test_a_tilde_is_the_home_folder(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(pictures.parent))
+    assert GlyphSet.paper(f"~/{pictures.name}").name == "webb2021"
+    monkeypatch.setenv("FARFIELD_DATA", f"~/{pictures.name}")
     assert GlyphSet.paper().name == "webb2021"
 
 
