@@ -84,6 +84,7 @@ pages: env
 	$(BIN)/python docs/cards.py
 	$(BIN)/python docs/names.py
 	$(BIN)/python docs/results.py
+	$(BIN)/python docs/claims.py
 	$(BIN)/python docs/measured.py
 
 # Runs the examples, but for those that have not changed since. No part of `make test`, which looks

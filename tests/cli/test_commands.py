@@ -140,6 +140,32 @@ def test_list_folds_to_a_terminal_and_leaves_nothing_out(
         assert "".join((name + what + fields).split()) in without_spaces
 
 
+def test_list_settings_has_a_claim_beside_text_and_code(farfield) -> None:
+    table = "--table webb2021/table-9-released --cell esbn+tcn/withheld-98"
+    lines = farfield(f"list settings {table}").out.splitlines()
+    found = {cells[1]: cells[2:] for cells in (line.split("\t") for line in lines)}
+    value, beside = found["variance of context normalization"]
+    assert value == "1 (code)"
+    assert "text: that of webb2020, over T (section 3.1), code: over T − 1" in beside
+    assert "1 cell, e.g. esbn+tcn/withheld-98" in beside
+    assert "slots of the NTM" not in found
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("settings", "table must be given with settings"),
+        ("tasks --table webb2021/table-9", "table must be given with settings"),
+        ("settings --table webb2021/table-99", "table-99"),
+        ("settings --table webb2021/table-9 --cell nobody/*", "nobody"),
+    ],
+)
+def test_list_settings_is_of_one_table(farfield, words: str, problem: str) -> None:
+    ended = farfield(f"list {words}")
+    assert ended.status == 2
+    assert problem in ended.err
+
+
 def test_list_papers_has_letters_for_escapes(farfield) -> None:
     out = farfield("list papers").out
     assert "Université de Montréal" in out

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from farfield.reports import settings_pages
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 DOCS = CHECKOUT / "docs"
 
@@ -36,6 +38,14 @@ def test_the_numbers_of_pages_are_those_of_the_records(measured: dict) -> None:
     pages = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
     assert [name for name, page in pages.items() if measured["fill"](page) != page] == []
     assert len(measured["NUMBER"].findall(pages["which-mechanism.md"])) > 50
+
+
+def test_pages_of_settings_are_those_of_the_claims_and_stand_nowhere_else() -> None:
+    assert settings_pages() == {
+        path.name: path.read_text(encoding="utf-8") for path in (DOCS / "claims").glob("*.md")
+    }
+    # A column that is typed says what a default is where the claims have another value.
+    assert "| here |" not in (DOCS / "deviations.md").read_text(encoding="utf-8")
 
 
 def test_a_number_that_is_wrong_or_of_no_cell_is_noticed(measured: dict) -> None:

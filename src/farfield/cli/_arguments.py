@@ -29,9 +29,15 @@ class List:
 
     kind: tyro.conf.Positional[str] = "all"
     """tasks, environments, models, layers, encoders, contexts, objectives, papers, claims,
-    statements, figures, data-sets or all."""
+    statements, figures, data-sets or all; or settings, those of a table's claims beside the text
+    and the released code."""
     results: Path = Path("results")
     """Folder that `report --export` wrote to: what was run of the claims."""
+    table: str | None = None
+    """PAPER/TABLE or PAPER/FIGURE whose settings are listed."""
+    cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
+    """Cells whose settings are listed, e.g. esbn+tcn/withheld-95; * stands for anything; all if not
+    given."""
 
 
 @final

@@ -1,11 +1,15 @@
-"""Claims in a list: what every table and figure of the papers was run of."""
+"""Claims in a list: what every table and figure was run of, and the settings of a table."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
+from farfield.cli._arguments import List
+from farfield.cli._reproduce import table_named
 from farfield.reports import Coverage, coverage
+from farfield.reproductions import SheetLine, sheet
 
 
 def claim_rows(results: Path) -> Iterator[tuple[str, str, list[str]]]:
@@ -27,3 +31,30 @@ def _state(one: Coverage) -> list[str]:
     ran = f"run: {one.run} cells" if one.cells else ""
     time = f"about {one.time}" if one.time else ""
     return [part for part in (ran, first, one.why, time) if part]
+
+
+def setting_rows(command: List) -> Iterator[tuple[str, str, list[str]]]:
+    """Name, value and source of the settings of a table's claims, with text and released code.
+
+    Args:
+        command: Which table and cells.
+
+    Raises:
+        UnknownNameError: If there is no such table or cell.
+    """
+    table = table_named(command.table or "", "glyphs")
+    for line in sheet(table.select(*itertools.chain(*command.cell)).claims):
+        yield line.setting.name, f"{line.value} ({line.source.value})", _beside(line)
+
+
+def _beside(line: SheetLine) -> list[str]:
+    """What text and code have, the field, and the cells that have the value."""
+    setting = line.setting
+    place = f" ({setting.place})" if setting.place else ""
+    count = len(line.claims)
+    return [
+        f"text: {setting.text}{place}",
+        *([f"code: {setting.code}"] if setting.code else []),
+        f"field: {setting.path}",
+        f"{count} cell{'s' * (count > 1)}, e.g. {line.claims[0].cell}",
+    ]

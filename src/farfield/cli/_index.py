@@ -28,7 +28,7 @@ KINDS: Final = {
 }
 """By argument of a command: what it is called in errors, and the kinds of the names it takes."""
 
-OTHERS: Final = {"kind": ("all", *NAMES), "context": ("none",)}
+OTHERS: Final = {"kind": ("all", "settings", *NAMES), "context": ("none",)}
 """By argument of a command: words it takes beside names."""
 
 

@@ -1,4 +1,4 @@
-"""The commands that read names: list and cite. All but `list claims` load no torch."""
+"""The commands that read names: list and cite. Lists of claims and of their settings load torch."""
 
 from __future__ import annotations
 
@@ -21,11 +21,20 @@ def list_names(command: List) -> None:
 
     On a terminal names stand above what they are, folded to its width. In a pipe every name is one
     line of four columns between tabs: kind, name, what it is, and its fields or what it holds.
-    Claims that are asked for alone say what was run of them, which takes seconds to find.
+    Claims that are asked for alone say what was run of them, which takes seconds to find. Settings
+    are those of a table.
 
     Args:
         command: What to list.
+
+    Raises:
+        ValueError: If settings are asked for without a table, or a table or cell without settings.
     """
+    if (command.kind == "settings") != (command.table is not None):
+        raise ValueError(
+            "table must be given with settings and with nothing else, "
+            f"got list {command.kind} with {command.table}"
+        )
     kinds = list(NAMES) if command.kind == "all" else [command.kind]
     console = Console()
     if not console.is_terminal:
@@ -45,6 +54,10 @@ def list_names(command: List) -> None:
 
 def _rows(kind: str, command: List) -> Iterator[tuple[str, str, list[str]]]:
     """Name, line, and fields of everything of a kind."""
+    if kind == "settings":
+        from farfield.cli._claims import setting_rows
+
+        return setting_rows(command)
     if command.kind == kind == "claims":
         from farfield.cli._claims import claim_rows
 

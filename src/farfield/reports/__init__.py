@@ -50,6 +50,7 @@ from farfield.reports._export._figure_export import load_figure as load_figure
 from farfield.reports._export._notes import load_missing as load_missing
 from farfield.reports._export._pages import results_pages as results_pages
 from farfield.reports._export._recorded import recorded_reports as recorded_reports
+from farfield.reports._export._sheets import settings_pages as settings_pages
 from farfield.reports._figures._registry import FIGURES as FIGURES
 from farfield.reports._problems._problem_sheet import one_problem as one_problem
 from farfield.reports._problems._problem_sheet import problem_picture as problem_picture

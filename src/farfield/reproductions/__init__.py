@@ -13,6 +13,11 @@ from farfield.reproductions._published import Unpublished as Unpublished
 from farfield.reproductions._registry import STATEMENTS as STATEMENTS
 from farfield.reproductions._registry import TABLES as TABLES
 from farfield.reproductions._rule import VerdictRule as VerdictRule
+from farfield.reproductions._settings import Setting as Setting
+from farfield.reproductions._settings import SheetLine as SheetLine
+from farfield.reproductions._settings import Source as Source
+from farfield.reproductions._settings import settings_of as settings_of
+from farfield.reproductions._settings import sheet as sheet
 from farfield.reproductions._statements import Statement as Statement
 from farfield.reproductions._statements import StatementJudgement as StatementJudgement
 from farfield.reproductions._statements import judge_statement as judge_statement
