@@ -17,7 +17,6 @@ from farfield.reproductions import (
     settings_of,
     sheet,
 )
-from farfield.reproductions._by_paper import PAPERS
 
 SOURCES: Final = {
     Source.BOTH: "text and code",
@@ -44,7 +43,8 @@ numbers that part from the published ones stand in [the deviations](../deviation
 
 def settings_pages() -> dict[str, str]:
     """Pages of the settings of every paper, by the name of their file."""
-    return {f"{paper}.md": _page(paper) for paper in PAPERS}
+    papers = dict.fromkeys(key.partition("/")[0] for key in TABLES)
+    return {f"{paper}.md": _page(paper) for paper in papers}
 
 
 def _page(paper: str) -> str:
