@@ -47,10 +47,12 @@ def number(home: str, title: str) -> str:
     cell = title.removesuffix(IN_TRAINING)
     table = TABLES[home].select(cell)
     (claim,) = table.claims
+    find = FIND
     if cell != title:
         trained = dataclasses.replace(claim, regime=TRAINING)
         table = dataclasses.replace(table, claims=(trained,), others=())
-    shown = tabular_of(tabulate(table, lambda _: FIND(claim), Budget.PAPER, LEVELS))
+        find = lambda _: FIND(claim)  # noqa: E731 — the same networks
+    shown = tabular_of(tabulate(table, find, Budget.PAPER, LEVELS))
     text = dict(zip(shown.headings, shown.cells[0], strict=True))["ours ± SE (n)"]
     if not re.match(r"\d", text):
         raise ValueError(f"cell of {home} must have a record with all steps, got {cell}: {text}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from farfield.cli._arguments import List
-from farfield.cli._reproduce import table_named
+from farfield.cli._report import table_named
 from farfield.reports import Coverage, coverage
 from farfield.reproductions import SheetLine, sheet
 

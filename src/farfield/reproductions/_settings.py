@@ -101,6 +101,8 @@ class Setting:
     def values(self, claim: Claim) -> tuple[Any, ...]:
         """Values that the experiment of a claim has; none where it has no such part.
 
+        What trains nothing, in one step, has no recipe.
+
         Args:
             claim: The claim.
 
@@ -115,6 +117,8 @@ class Setting:
                 return ()
             experiment, path = experiment.starts_from.experiment, path.removeprefix(BEFORE)
         part, _, field = path.partition(".")
+        if part == "Recipe" and experiment.recipe.steps == 1:
+            return ()  # a rule, or an enlargement: nothing is trained
         parts = _parts(experiment)
         found = [(name, of) for name in part.split("/") for of in parts.get(name, ())]
         if field and any(field not in of for _, of in found):
@@ -187,7 +191,6 @@ def sheet(claims: Iterable[Claim]) -> tuple[SheetLine, ...]:
     return tuple(lines)
 
 
-@cache
 def settings_of(paper: str) -> tuple[Setting, ...]:
     """Settings of a paper, from the table in its folder.
 
@@ -197,6 +200,12 @@ def settings_of(paper: str) -> tuple[Setting, ...]:
     Raises:
         ValueError: If the table has other columns, or values that Python cannot read.
     """
+    return _load(paper)
+
+
+@cache
+def _load(paper: str) -> tuple[Setting, ...]:
+    """The table, read once."""
     page = files(f"farfield.reproductions.{paper}").joinpath("settings.md").read_text("utf-8")
     head, _, *rows = [_cells(line) for line in page.splitlines() if line.startswith("|")]
     if tuple(head) != COLUMNS:
@@ -242,15 +251,15 @@ def _walk(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if isinstance(value, tuple):
         for part in value:
             yield from _walk(part)
-    elif fields := _fields(value):
+    elif (fields := _fields(value)) is not None:
         yield _name(value), fields
         for name, part in fields.items():
             if name != "starts_from":
                 yield from _walk(part)
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    """Fields of a part with their values, options of a module at their defaults too."""
+def _fields(value: Any) -> dict[str, Any] | None:
+    """Fields of a part with their values, options at their defaults too; `None` for no part."""
     if isinstance(value, Spec):
         parameters = inspect.signature(value.cls).parameters.values()
         defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
@@ -259,7 +268,7 @@ def _fields(value: Any) -> dict[str, Any]:
         return fields | left_out
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return {}
+    return None
 
 
 def _name(value: Any) -> Any:
