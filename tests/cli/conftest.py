@@ -38,8 +38,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unchecked: Iterator[
     Networks are trained in this process: starting a worker takes longer than all that these train,
     and `test_interruptions.py` starts some. What a command loads is not kept from the collector of
     garbage, which would take longer here the more has been loaded. Records name no commit: those of
-    a checkout with changes are not exported.
+    a checkout with changes are not exported. No results come with Farfield, which take seconds
+    to read.
     """
+    monkeypatch.setattr("farfield.cli._results.recorded_results", lambda: tmp_path / "none")
     monkeypatch.setattr("farfield.records._environment._commit", lambda: "release")
     monkeypatch.setattr("farfield.cli._main._uncollected", contextlib.nullcontext)
     monkeypatch.setattr("farfield.execution._run._executor_for", lambda *_: Here())

@@ -15,7 +15,7 @@ import torch
 from PIL import Image
 
 from each import some
-from farfield.cli import _reproduce, _train
+from farfield.cli import _reproduce, _results, _train
 from farfield.cli._arguments import Search, Train
 from farfield.cli._console import make_console
 from farfield.cli._index import NAMES
@@ -778,6 +778,39 @@ def test_networks_of_an_uncommitted_tree_are_exported_if_asked_for(
     assert "(2) ‡ " in farfield("report webb2021/tiny --records results").out
 
 
+def test_where_nothing_was_run_a_report_is_of_what_comes_with_farfield(
+    farfield, folder: Path, tiny_table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record_all(tiny_table, Store(folder / "mine"), seeds=2)
+    places = "--records mine --results package --pages pages"
+    assert farfield(f"report webb2021/tiny --export {places}").status == 0
+    before = content(folder / "package")
+    monkeypatch.setattr(_results, "recorded_results", lambda: folder / "package")
+    (folder / "results").mkdir()  # of another program
+    (folder / "results" / "other.json").write_text("{}")
+    named = farfield("report webb2021/tiny --records results")
+    assert (named.status, named.err) == (0, "")
+    assert named.out.count("(2)") == 2
+    alone = farfield("report webb2021/tiny")
+    remark = "runs holds no records; these are the results that come with Farfield.\n"
+    assert alone.out == remark + named.out
+    own = farfield("report webb2021/tiny --results package")
+    assert own.out == remark.replace("that come with Farfield", "of package") + named.out
+    refused = farfield("report webb2021/tiny --export")
+    assert refused.status == 2
+    assert "records must name a folder of records, got runs: it holds none" in refused.err
+    listed = farfield("list claims")
+    assert "webb2021/tiny\tA tiny table\trun: 2 in part, of 2 cells" in listed.out
+    assert content(folder / "package") == before
+    run([Job(experiment=ASKED_FOR, seed=0)], Store("runs"), Here())
+    lacking = farfield("report webb2021/tiny")
+    assert lacking.status == 2
+    assert lacking.err.endswith("--records results shows what comes with Farfield\n")
+    exported = farfield("report webb2021/tiny --export")
+    assert exported.status == 2
+    assert "webb2021/tiny has no records at the paper budget" in exported.err
+
+
 def test_a_report_is_made_from_exported_text_as_from_the_records(
     farfield, folder: Path, tiny_table: Table
 ) -> None:
@@ -954,7 +987,7 @@ def test_a_report_that_has_no_place_is_refused_at_once(
     ("words", "said"),
     [
         ("reproduce webb2021/tiny --cell nothing", "nothing"),
-        ("report webb2021/tiny", "records must name a folder of records, got runs: it holds none"),
+        ("report webb2021/tiny", "records must name a folder of records, got "),
     ],
 )
 def test_a_place_for_a_report_is_tried_and_left_as_it_was(

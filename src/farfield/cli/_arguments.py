@@ -12,6 +12,9 @@ import tyro
 RECORDS = Path("runs")
 """Folder of records, where none is named."""
 
+RESULTS = Path("results")
+"""Folder of exports, where none is named; where there is none, what comes with Farfield is read."""
+
 REPORTS = Path("reports")
 """Folder of reports, where none is named."""
 
@@ -31,8 +34,9 @@ class List:
     """tasks, environments, models, layers, encoders, contexts, objectives, papers, claims,
     statements, figures, data-sets or all; or settings, those of a table's claims beside the text
     and the released code."""
-    results: Path = Path("results")
-    """Folder that `report --export` wrote to: what was run of the claims."""
+    results: Path = RESULTS
+    """Folder that `report --export` wrote to: what was run of the claims. What comes with Farfield
+    if not given and not there."""
     table: str | None = None
     """PAPER/TABLE or PAPER/FIGURE whose settings are listed."""
     cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
@@ -248,7 +252,8 @@ class Verify:
     images: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Images that the runs of a table used."""
     records: Path = RECORDS
-    """Folder of records, or one that `report --export` wrote, such as results."""
+    """Folder of records, or one that `report --export` wrote, such as results, which comes with
+    Farfield."""
     device: Device = "cpu"
     """Where networks train."""
     workers: int | None = None
@@ -273,8 +278,9 @@ class Report:
     images: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Images that the runs used."""
     records: Path = RECORDS
-    """Folder of records, or one that --export wrote, such as results; there are no trained networks
-    in the latter, and what needs them is left out."""
+    """Folder of records, or one that --export wrote, such as results, which comes with Farfield and
+    is read where runs holds no records; there are no trained networks in it, and what needs them is
+    left out."""
     out: Path = REPORTS
     """Folder for reports, one folder in it for each table."""
     svg: bool = False
@@ -285,7 +291,7 @@ class Report:
     any_commit: bool = False
     """Export networks of an uncommitted tree, and of a commit that the repository lacks, too; the
     pages mark them."""
-    results: Path = Path("results")
+    results: Path = RESULTS
     """Folder that --export writes to."""
     pages: Path = Path("docs/results")
     """Folder for the pages that --export writes."""
@@ -301,8 +307,9 @@ class Explore:
 
     records: Path = RECORDS
     """Folder of records, or one that `report --export` wrote."""
-    results: Path = Path("results")
-    """Folder that `report --export` wrote to."""
+    results: Path = RESULTS
+    """Folder that `report --export` wrote to. What comes with Farfield if not given and not
+    there."""
     port: int = 8080
     """Port of 127.0.0.1."""
 

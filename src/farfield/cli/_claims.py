@@ -8,6 +8,7 @@ from pathlib import Path
 
 from farfield.cli._arguments import List
 from farfield.cli._report import table_named
+from farfield.cli._results import results_folder
 from farfield.reports import Coverage, coverage
 from farfield.reproductions import SheetLine, sheet
 
@@ -16,9 +17,9 @@ def claim_rows(results: Path) -> Iterator[tuple[str, str, list[str]]]:
     """Name, title and state of every printed table and figure, and of the tables of our own.
 
     Args:
-        results: Folder of exports; where there is none, nothing was run.
+        results: Folder of exports, as typed.
     """
-    for paper, items in coverage(results).items():
+    for paper, items in coverage(results_folder(results)).items():
         for one in items:
             title = f"{paper}, {one.name}: {one.title}" if one.printed else one.title
             for key in one.keys or ("–",):

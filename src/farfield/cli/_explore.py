@@ -18,6 +18,7 @@ def explore(command: Explore) -> None:
         ModuleNotFoundError: If the packages of the extra are not installed.
         ValueError: If the port is impossible or taken.
     """
+    from farfield.cli._results import results_folder
     from farfield.explorer import serve
 
     if not 1 <= command.port <= 65535:
@@ -25,5 +26,6 @@ def explore(command: Explore) -> None:
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", command.port)) == 0:
             raise ValueError(f"port must be free, got {command.port}, which something listens on")
+    records, results = results_folder(command.records), results_folder(command.results)
     say(make_console(), f"http://127.0.0.1:{command.port} (Ctrl-C ends it)")
-    serve(command.records, command.results, command.port)
+    serve(records, results, command.port)

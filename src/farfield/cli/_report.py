@@ -6,14 +6,17 @@ import fnmatch
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 
+from farfield.cli._arguments import RECORDS, RESULTS, Verify
 from farfield.cli._arguments import Report as ReportCommand
-from farfield.cli._arguments import Verify
 from farfield.cli._console import make_console, say
 from farfield.cli._names import shapes_of
+from farfield.cli._results import results_folder
 from farfield.core import UnknownNameError, printable
 from farfield.records import Store, missing_commits, write_whole
 from farfield.reports import (
@@ -36,7 +39,10 @@ from farfield.reports import (
 )
 from farfield.reproductions import TABLES, Budget, Table
 
-UNCOMPARED = (
+DATABASE: Final = "records.sqlite"
+"""Name of the database in a folder of records."""
+
+UNCOMPARED: Final = (
     "Commits are not compared with a repository: Farfield does not run from one here, or only from "
     "a part of its history. Uncommitted trees are known by the + of their commit."
 )
@@ -52,6 +58,8 @@ def report(command: ReportCommand) -> None:
     if command.export and command.cell:
         raise ValueError("cell must be left out with --export, which writes tables in full")
     budget, console = Budget(command.budget), make_console()
+    asked = command.records
+    command = replace(command, records=_records_of(command, console))
     store = store_of(command.records)
     find_records = _finder(store, command, budget)
     names = [command.table] if command.table is not None else list(TABLES)
@@ -61,7 +69,8 @@ def report(command: ReportCommand) -> None:
         raise ValueError(_nothing(command, store, tables))
     if command.export:
         _check_commits(recorded, find_records, command, console)
-    levels = Levels(command.records, command.results)
+    # What is measured is kept where it was asked for, not in the package.
+    levels = Levels(asked, command.records, results_folder(command.results))
     for table in recorded:
         folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
         missing = (
@@ -78,6 +87,17 @@ def report(command: ReportCommand) -> None:
         _write_pages(command, console)
 
 
+def _records_of(command: ReportCommand, console: Console) -> Path:
+    """The folder of records: the one that is named, else recorded results where `runs` has none."""
+    folder = results_folder(command.records)
+    if folder != RECORDS or command.export or _holds_records(folder):
+        return folder
+    results = results_folder(command.results)
+    where = "that come with Farfield" if results != command.results else f"of {printable(results)}"
+    say(console, f"{RECORDS} holds no records; these are the results {where}.")
+    return results
+
+
 def _nothing(command: ReportCommand, store: Store | None, tables: Sequence[Table]) -> str:
     """Message that nothing is recorded of some tables at a budget."""
     if command.table is None:
@@ -89,6 +109,9 @@ def _nothing(command: ReportCommand, store: Store | None, tables: Sequence[Table
     (table,) = tables
     others = [b.value for b in Budget if _is_recorded(table, _finder(store, command, b))]
     hint = f"--budget {others[0]} has some" if others else "`farfield reproduce` makes some"
+    known = exported_at(results_folder(RESULTS), Budget(command.budget))
+    if store is not None and not others and _is_recorded(table, known):
+        hint += ", --records results shows what comes with Farfield"
     return f"table {table.key} has no records at the {command.budget} budget; {hint}"
 
 
@@ -135,14 +158,20 @@ def store_of(folder: Path) -> Store | None:
     Raises:
         ValueError: If it holds none.
     """
-    if (folder / "records.sqlite").is_file():
+    if (folder / DATABASE).is_file():
         return Store(folder)
-    if any(path.is_file() for path in folder.glob("*/*.jsonl")):
+    if _holds_records(folder):
         return None
     raise ValueError(
         f"records must name a folder of records, got {folder}: it holds none; "
         "`farfield reproduce` makes one"
     )
+
+
+def _holds_records(folder: Path) -> bool:
+    """True for a folder with a database, or with records as text."""
+    exports = folder.glob("*/*.jsonl")
+    return (folder / DATABASE).is_file() or any(path.is_file() for path in exports)
 
 
 def _finder(store: Store | None, command: ReportCommand, budget: Budget) -> Finder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -11,6 +12,7 @@ from farfield.cli._arguments import Verify
 from farfield.cli._console import make_console, say
 from farfield.cli._plan import cost_of, counted
 from farfield.cli._report import selected_tables, store_of
+from farfield.cli._results import results_folder
 from farfield.core import FarfieldError, printable
 from farfield.execution import Display, Job, draw_share, jobs_of, verify
 from farfield.experiments import Experiment
@@ -32,6 +34,7 @@ def verify_records(command: Verify) -> None:
         ValueError: If nothing is recorded.
         FarfieldError: If a network differs.
     """
+    command = replace(command, records=results_folder(command.records))
     console, store = make_console(), store_of(command.records)
     if store is not None and command.table is None and not command.cell:
         runs, left_out = _all_runs(store)

@@ -35,6 +35,7 @@ from farfield.reports._exhibits._sweeps import FunctionsRemoved as FunctionsRemo
 from farfield.reports._exhibits._sweeps import IterationsAtTest as IterationsAtTest
 from farfield.reports._exhibits._time_courses import TimeCourses as TimeCourses
 from farfield.reports._exhibits._types import TypesByIteration as TypesByIteration
+from farfield.reports._export._built_in import recorded_results as recorded_results
 from farfield.reports._export._coverage import Coverage as Coverage
 from farfield.reports._export._coverage import coverage as coverage
 from farfield.reports._export._export import Line as Line
