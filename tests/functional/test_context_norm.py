@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from farfield.functional import check_segments, context_norm
-from farfield.functional._norm import _context_norm_by_hand
-from farfield.functional._norm._context_norm_by_hand import (
+from farfield.functional._norm import _context_norm
+from farfield.functional._norm._context_norm import (
     context_norm_plain,
     context_norm_unrolled,
 )
@@ -100,7 +100,7 @@ def test_blocks_of_problems_are_normalized_as_one(monkeypatch) -> None:
     eps = torch.tensor(1e-3, dtype=torch.float64)
     plain = context_norm_plain(*tensors, eps, 1)
     expected = torch.autograd.grad(plain, tensors, gradient)
-    monkeypatch.setattr(_context_norm_by_hand, "_BLOCK", 24)
+    monkeypatch.setattr(_context_norm, "_BLOCK", 24)
     for precision in ("highest", "medium"):
         monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda told=precision: told)
         out = context_norm(*tensors, correction=1, eps=1e-3)

@@ -18,11 +18,12 @@ from farfield.functional import (
     divisive_norm_1d,
     divisive_norm_2d,
 )
-from farfield.functional._norm import _divisive_norm_by_hand
-from farfield.functional._norm._box_sum import box_product, box_sum
-from farfield.functional._norm._divisive_norm_by_hand import (
+from farfield.functional._norm import _divisive_norm
+from farfield.functional._norm._divisive_norm import (
     DivisiveNormCompiled,
     Windows,
+    box_product,
+    box_sum,
     divisive_norm_plain,
 )
 from golden import Golden, precisions
@@ -126,7 +127,7 @@ def test_blocks_of_images_are_normalized_as_one(monkeypatch) -> None:
     z, gradient = drawn(7, 3, 4, 5).requires_grad_(), drawn(7, 3, 4, 5, seed=1)
     plain = divisive_norm_plain(z, torch.tensor(0.49).double(), Windows((3, 3), (5, 5), 25))
     (expected,) = torch.autograd.grad(plain, z, gradient)
-    monkeypatch.setattr(_divisive_norm_by_hand, "_BLOCK", 150)
+    monkeypatch.setattr(_divisive_norm, "_BLOCK", 150)
     for precision in ("highest", "medium"):
         monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda told=precision: told)
         out = divisive_norm_2d(z, 3, suppression_window=5, sigma=0.7)
@@ -137,7 +138,7 @@ def test_blocks_of_images_are_normalized_as_one(monkeypatch) -> None:
 
 def test_channels_may_lie_last(monkeypatch) -> None:
     first, gradient = drawn(7, 3, 4, 5), drawn(7, 3, 4, 5, seed=1)
-    monkeypatch.setattr(_divisive_norm_by_hand, "_BLOCK", 150)
+    monkeypatch.setattr(_divisive_norm, "_BLOCK", 150)
     monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: "highest")
     results = []
     for order in (torch.contiguous_format, torch.channels_last):
@@ -156,8 +157,8 @@ def test_channels_may_lie_last(monkeypatch) -> None:
 @pytest.mark.parametrize("sides", some([(3, 4)], [(3, 4), (4, 5)]))
 def test_what_a_compiler_sees_is_the_same(monkeypatch, sides: tuple[int, int]) -> None:
     for name in ("_box", "box_product"):  # A compiler cannot see through checks of types.
-        plain = inspect.unwrap(getattr(_divisive_norm_by_hand, name))
-        monkeypatch.setattr(_divisive_norm_by_hand, name, plain)
+        plain = inspect.unwrap(getattr(_divisive_norm, name))
+        monkeypatch.setattr(_divisive_norm, name, plain)
     for name in ("forward", "backward"):
         plain = staticmethod(inspect.unwrap(getattr(DivisiveNormCompiled, name)))
         monkeypatch.setattr(DivisiveNormCompiled, name, plain)

@@ -19,7 +19,7 @@ from farfield.functional import (
     rescale_state,
     top_k_mask,
 )
-from farfield.functional._nfm._first_largest import first_largest
+from farfield.functional._nfm._nfm_read import first_largest
 from made import drawn, generator
 from oracles import nfm as oracle
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from farfield.functional._rims._stable_order import stable_order
+from farfield.functional._rims._rims_reading import stable_order
 from made import generator
 
 

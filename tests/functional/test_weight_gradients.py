@@ -10,7 +10,7 @@ import torch
 from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.checkpoint import checkpoint
 
-from farfield.functional._autograd._weight_gradients import Layer, recur, recur_all
+from farfield.functional._autograd._unroll import Layer, recur, recur_all
 from made import drawn
 
 

@@ -16,7 +16,7 @@ MUTANTS = [
     ),
     (
         "compatibility is normalized over elements, not over functions",
-        "functional/_interpreter/_type_matching.py",
+        "functional/_interpreter/_script.py",
         "kernel.sum(0, keepdim=True) + eps",
         "kernel.sum(-1, keepdim=True) + eps",
         "nn/test_interpreters.py::test_equations",
@@ -75,8 +75,8 @@ MUTANTS = [
     (
         "statistics of short floats are short",
         "functional/_norm/_context_norm.py",
-        "z.to(torch.promote_types(z.dtype, torch.float32))",
-        "z",
+        "wide = z.to(torch.promote_types(z.dtype, torch.float32))",
+        "wide = z",
         "functional/test_context_norm.py::test_short_floats_keep_float32_statistics",
     ),
     (
@@ -88,14 +88,14 @@ MUTANTS = [
     ),
     (
         "ESBN retrieves from slots that are written later",
-        "functional/_esbn/_content_weights.py",
+        "functional/_esbn/_esbn.py",
         ".tril(num_slots - num_reads)",
         ".tril()",
         "functional/test_memory.py::test_equations",
     ),
     (
         "the gate of what ESBN retrieves is dropped",
-        "functional/_esbn/_esbn_by_hand.py",
+        "functional/_esbn/_esbn.py",
         "torch.addcmul(bias, mixed[read], gates[read])",
         "bias + mixed[read]",
         "models/test_reasoners.py::test_esbn_is_algorithm_1",
@@ -130,7 +130,7 @@ MUTANTS = [
     ),
     (
         "windows of a larger state go column by column",
-        "functional/_nfm/_shared_grid.py",
+        "functional/_nfm/_nfm_read.py",
         "first = x.movedim(windows,",
         "first = x.movedim(windows[::-1],",
         "functional/test_nfm.py::test_rescaling_keeps_all_positions_of_a_larger_state",
@@ -144,7 +144,7 @@ MUTANTS = [
     ),
     (
         "of tied scores all are read",
-        "functional/_nfm/_first_largest.py",
+        "functional/_nfm/_nfm_read.py",
         "(ties & (ties.cumsum(0, dtype=torch.int32) <= room))",
         "ties",
         "functional/test_nfm.py::test_of_scores_that_tie_the_first_are_read",
@@ -172,7 +172,7 @@ MUTANTS = [
     ),
     (
         "the spectrum is even over the radius",
-        "functional/_recurrent/_ring_spectrum.py",
+        "functional/_recurrent/_linear_recurrence.py",
         "-0.5 * square.log()",
         "-1.0 * square.log()",
         "nn/test_linear_recurrent_unit.py::test_the_spectrum_is_even_over_the_area",
@@ -186,7 +186,7 @@ MUTANTS = [
     ),
     (
         "running variance has no factor (n - 1)/n",
-        "functional/_norm/_context_statistics.py",
+        "functional/_norm/_context_norm.py",
         "((number - 1) / number)",
         "1",
         "functional/test_context_statistics.py::test_equations",
@@ -668,7 +668,7 @@ MUTANTS = [
     ),
     (
         "pictures with channels last are averaged over pixels",
-        "functional/_norm/_divisive_norm_by_hand.py",
+        "functional/_norm/_divisive_norm.py",
         "pixels.flatten(0, 2), weights",
         "pixels.flatten(0, 2).flip(0), weights",
         "functional/test_divisive_norm.py::test_channels_may_lie_last",
@@ -706,14 +706,14 @@ MUTANTS = [
     ),
     (
         "the network that estimates values also chooses the action",
-        "functional/_control/_quantile_values.py",
+        "functional/_control/_value_learning.py",
         "best = choosing.mean(-2)",
         "best = quantiles.mean(-2)",
         "functional/test_values.py::test_one_network_chooses_and_the_other_estimates",
     ),
     (
         "rewards of the next episode count after a truncation",
-        "functional/_control/_n_step_returns.py",
+        "functional/_control/_value_learning.py",
         "(terminations | truncations).to",
         "terminations.to",
         "functional/test_values.py::test_returns_stop_where_the_episode_does",

@@ -1,4 +1,4 @@
-"""Segments of a problem: positions that form one context, and padding."""
+"""Scalars and segments of axes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,22 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+
+
+def scalar_like(number: float | Tensor, like: Tensor) -> Tensor:
+    """A number as a tensor without axes, of the type and on the device of another.
+
+    A number of Python's is written there and not copied from the processor's memory: a GPU would
+    be waited for, and a recorded program (CUDA graph) may hold no such copy.
+
+    Args:
+        number: The number.
+        like: The other tensor.
+    """
+    if isinstance(number, Tensor):
+        return number.to(like.device, like.dtype)
+    return torch.full((), number, dtype=like.dtype, device=like.device)
+
 
 Segments = Sequence[Sequence[int]]
 """Places that form one context each, e.g. `((0, 1), (2, 3), (4, 5))`."""

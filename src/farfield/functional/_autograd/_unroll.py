@@ -1,14 +1,245 @@
-"""A recurrence over time as outputs of every step and the state after the last."""
+"""Steps of a recurrence, and gradients of the weights that all of them share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from farfield.functional._autograd._weight_gradients import Layer, Product, recur_all
+from farfield.functional._autograd._products import (
+    as_table,
+    is_rewritten,
+    linear,
+    linear_by_group,
+    product,
+)
+
+
+def differentiable_gradients(
+    plain: Callable[..., Tensor | tuple[Tensor, ...]],
+    primals: Sequence[Tensor | None],
+    gradients: Sequence[Tensor],
+) -> list[Tensor | None]:
+    """Differentiable gradients of those primals that require one.
+
+    Args:
+        plain: The function, of `primals`.
+        primals: Where the gradients are taken; None for arguments left out.
+        gradients: One for each of the function's results.
+    """
+    # One primal may be computed from another; views of them are not computed from each other.
+    views = [None if tensor is None else tensor.view_as(tensor) for tensor in primals]
+    wanted = {n: t for n, t in enumerate(views) if t is not None and t.requires_grad}
+    found = torch.autograd.grad(
+        plain(*views), list(wanted.values()), gradients, create_graph=True, allow_unused=True
+    )
+    by_number = dict(zip(wanted, found, strict=True))
+    return [by_number.get(number) for number in range(len(primals))]
+
+
+Product = Callable[[Tensor], Tensor]
+Recurrence = Callable[..., Tensor]
+Recurrences = Callable[..., tuple[Tensor, ...]]
+
+
+class Layer(NamedTuple):
+    """A linear layer that every step of a recurrence applies, or one for each of several groups.
+
+    Attributes:
+        weight: (out, in); by group (group, out, in), and what it is applied to (group, row, in).
+        bias: (out), or (group, out); or None.
+    """
+
+    weight: Tensor
+    bias: Tensor | None = None
+
+
+def recur(
+    recurrence: Recurrence,
+    layers: Sequence[Layer],
+    *inputs: Tensor,
+    plain: Recurrence | None = None,
+) -> Tensor:
+    """`recurrence(products, *inputs)`, with a faster gradient of the layers.
+
+    Autograd makes a weight gradient at every step, a matrix as large as the weights, and adds
+    them up. Here the gradients of all steps' outputs are gathered and multiplied once with all
+    steps' inputs. Under the transformations of `torch.func`, under `torch.autocast`, when compiling
+    and without gradients the recurrence runs as it stands.
+
+    Args:
+        recurrence: Takes one function per layer, to apply it with, and the inputs. It must
+            depend on nothing else that gradients are wanted of.
+        layers: What the steps share.
+        inputs: The other tensors that gradients are wanted of.
+        plain: What gives the same and has a second derivative, where the recurrence has none.
+    """
+
+    def alone(one: Recurrence) -> Recurrences:
+        return lambda products, *given: (one(products, *given),)
+
+    twice = None if plain is None else alone(plain)
+    return recur_all(alone(recurrence), layers, *inputs, plain=twice)[0]
+
+
+def recur_all(
+    recurrence: Recurrences,
+    layers: Sequence[Layer],
+    *inputs: Tensor,
+    plain: Recurrences | None = None,
+) -> tuple[Tensor, ...]:
+    """`recur` for a recurrence that gives several tensors.
+
+    Args:
+        recurrence: As in `recur`.
+        layers: What the steps share.
+        inputs: The other tensors that gradients are wanted of.
+        plain: As in `recur`.
+    """
+    if is_rewritten() or not torch.is_grad_enabled():
+        return _as_it_stands(recurrence, layers, inputs)
+    shared = [tensor for layer in layers for tensor in layer]
+    # torch leaves `apply` untyped.
+    found: tuple[Tensor, ...] = _Recurrence.apply(  # type: ignore[no-untyped-call]
+        recurrence, plain or recurrence, len(layers), *shared, *inputs
+    )
+    return found
+
+
+def _as_it_stands(
+    recurrence: Recurrences, layers: Sequence[Layer], inputs: Sequence[Tensor]
+) -> tuple[Tensor, ...]:
+    return recurrence([partial(apply_layer, layer) for layer in layers], *inputs)
+
+
+def apply_layer(layer: Layer, x: Tensor) -> Tensor:
+    """The layer applied.
+
+    Args:
+        layer: One layer, or one for each group.
+        x: (…, in), or (group, row, in).
+    """
+    return (linear if layer.weight.ndim == 2 else linear_by_group)(x, *layer)
+
+
+class _Recurrence(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, recurrence: Recurrences, plain: Recurrences, num_layers: int, *tensors: Any
+    ) -> tuple[Tensor, ...]:
+        walk = _walked(recurrence, num_layers, tensors)
+        ctx.save_for_backward(*tensors, _carrier(walk))
+        ctx.recurrence, ctx.plain, ctx.num_layers = recurrence, plain, num_layers
+        return tuple(result.detach() for result in walk.results)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        recurrence, num_layers = ctx.recurrence, ctx.num_layers
+        *saved, carrier = ctx.saved_tensors
+        if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
+            again = differentiable_gradients(
+                lambda *given: _as_it_stands(ctx.plain, *_sorted_out(num_layers, given)),
+                saved,
+                gradients,
+            )
+            return (None, None, None, *again)
+        walk = _carried(carrier) or _walked(recurrence, num_layers, saved)
+        layers, _ = _sorted_out(num_layers, saved)
+        outputs = [output for taken in walk.steps for _, output in taken]
+        found = torch.autograd.grad(
+            walk.results,
+            [*walk.leaves, *outputs],
+            gradients,
+            retain_graph=True,
+            allow_unused=True,
+        )
+        of_leaves, of_outputs = found[: len(walk.leaves)], iter(found[len(walk.leaves) :])
+        of_layers = [
+            _of_layer(layer, [(given, next(of_outputs)) for given, _ in taken])
+            for layer, taken in zip(layers, walk.steps, strict=True)
+        ]
+        return (None, None, None, *(own for pair in of_layers for own in pair), *of_leaves)
+
+
+class _Walk(NamedTuple):
+    """The graph of a recurrence whose layers stand still.
+
+    Attributes:
+        leaves: The inputs, where the graph begins.
+        steps: By layer what went in and what came out, for each time that it was applied.
+        results: Where the graph ends.
+    """
+
+    leaves: list[Tensor]
+    steps: list[list[tuple[Tensor, Tensor]]]
+    results: tuple[Tensor, ...]
+
+
+def _walked(recurrence: Recurrences, num_layers: int, tensors: Sequence[Any]) -> _Walk:
+    layers, inputs = _sorted_out(num_layers, tensors)
+    steps: list[list[tuple[Tensor, Tensor]]] = [[] for _ in layers]
+    with torch.enable_grad():
+        leaves = [tensor.detach().requires_grad_() for tensor in inputs]
+        products = [_recorded(layer, taken) for layer, taken in zip(layers, steps, strict=True)]
+        return _Walk(leaves, steps, recurrence(products, *leaves))
+
+
+def _carrier(walk: _Walk) -> Tensor:
+    """An empty tensor that has the graph with it, to be saved for backward.
+
+    What is saved is freed with the backward pass; an attribute of the context would stay for as
+    long as an output does. Activation checkpointing lets go of it and makes another; other hooks
+    on saved tensors may bring back a copy, which has no graph.
+    """
+    carrier = torch.empty(0)
+    vars(carrier)["walk"] = walk
+    return carrier
+
+
+def _carried(carrier: Tensor) -> _Walk | None:
+    walk: _Walk | None = vars(carrier).get("walk")
+    return walk
+
+
+def _sorted_out(num_layers: int, tensors: Sequence[Any]) -> tuple[list[Layer], list[Tensor]]:
+    layers = [Layer(*tensors[2 * n : 2 * n + 2]) for n in range(num_layers)]
+    return layers, list(tensors[2 * num_layers :])
+
+
+def _recorded(layer: Layer, taken: list[tuple[Tensor, Tensor]]) -> Product:
+    """The layer without gradients of its own, recording its inputs and outputs."""
+    fixed = Layer(layer.weight.detach(), None if layer.bias is None else layer.bias.detach())
+
+    def product(x: Tensor) -> Tensor:
+        output = apply_layer(fixed, x)
+        taken.append((x.detach(), output))
+        return output
+
+    return product
+
+
+def _of_layer(
+    layer: Layer, steps: list[tuple[Tensor, Tensor | None]]
+) -> tuple[Tensor | None, Tensor | None]:
+    """Gradients of weight and bias from the inputs and the outputs' gradients of all steps."""
+    used = [pair for pair in steps if pair[1] is not None]
+    if not used:
+        return None, None
+    by_group = layer.weight.ndim == 3
+    inputs, outputs = (
+        torch.cat(tensors if by_group else [as_table(each) for each in tensors], dim=-2)
+        for tensors in zip(*used, strict=True)
+    )
+    if by_group:
+        pairs = zip(outputs.unbind(0), inputs.unbind(0), strict=True)
+        of_weight = torch.stack([product(output.t(), given) for output, given in pairs])
+    else:
+        of_weight = product(outputs.t(), inputs)
+    return of_weight, None if layer.bias is None else outputs.sum(-2)
+
 
 State = tuple[Tensor, ...]
 """Parts of a state, each with the batch on its first axis."""

@@ -1,13 +1,39 @@
-"""Convolutions of images that differ in one window only: the rest is convolved once."""
+"""Mixtures of images: masks and overlays."""
 
 from __future__ import annotations
 
 from typing import NamedTuple, final
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional as F
+
+
+def square_mask(
+    center: Int[Tensor, "item _"], size: int, sides: tuple[int, int]
+) -> Bool[Tensor, "item height width"]:
+    """Pixels within a square, as far as it lies within the image.
+
+    Args:
+        center: Row and column of the middle of each square; of an even side, of the pixel after it.
+        size: Side of the squares.
+        sides: Height and width of the images.
+
+    Reference:
+        DeVries and Taylor 2017; lamb2022, section 10.4.4.
+    """
+    first = center - size // 2
+    rows, columns = (
+        _within(own, size, length) for own, length in zip(first.unbind(1), sides, strict=True)
+    )
+    return rows[:, :, None] & columns[:, None, :]
+
+
+def _within(first: Tensor, size: int, length: int) -> Tensor:
+    """True at `size` positions of `length` from `first` on, (item, length)."""
+    offset = torch.arange(length, device=first.device) - first[:, None]
+    return (offset >= 0) & (offset < size)
 
 
 @final

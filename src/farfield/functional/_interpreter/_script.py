@@ -1,9 +1,10 @@
-"""A script of a Neural Interpreter: its functions, called again and again."""
+"""Scripts of lines of code, and the types that route elements to functions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple, final
 
 import torch
@@ -12,12 +13,186 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import Depth, kind_of
+from farfield.functional._autograd._products import linear
 from farfield.functional._interpreter._line_of_code import LineParameters, LineRules, run_line
-from farfield.functional._interpreter._type_matching import (
-    TypingParameters,
-    type_inference,
-    type_matching,
-)
+
+_LEAST_BANDWIDTH = 1e-3
+"""Below it a kernel would over- or underflow in float32, and its gradients with it."""
+_MOST_BANDWIDTH = 1e6
+
+
+class TypingParameters(NamedTuple):
+    """Weights of a type inference: a layer normalization and a network with one hidden layer.
+
+    Attributes:
+        norm_weight: (feature).
+        norm_bias: (feature).
+        hidden_weight: (hidden, feature).
+        hidden_bias: (hidden).
+        out_weight: (type, hidden).
+        out_bias: (type).
+
+    Reference:
+        gondal2021, section 2.
+    """
+
+    norm_weight: Tensor
+    norm_bias: Tensor
+    hidden_weight: Tensor
+    hidden_bias: Tensor
+    out_weight: Tensor
+    out_bias: Tensor
+
+
+def type_inference(
+    x: Float[Tensor, "*batch feature"], parameters: TypingParameters
+) -> Float[Tensor, "*batch type"]:
+    r"""The type of every element, before it is brought to length 1.
+
+    $$t_i = W_2 \, \mathrm{GELU}(W_1 \, \mathrm{LN}(x_i) + b_1) + b_2$$
+
+    Args:
+        x: The elements.
+        parameters: The weights.
+
+    Reference:
+        gondal2021, section 2, equation 2; the form of the network is the released code's.
+    """
+    normal = F.layer_norm(x, x.shape[-1:], parameters.norm_weight, parameters.norm_bias)
+    hidden = F.gelu(linear(normal, parameters.hidden_weight, parameters.hidden_bias))
+    return linear(hidden, parameters.out_weight, parameters.out_bias)
+
+
+def type_distance(
+    types: Float[Tensor, "*batch type"], signatures: Float[Tensor, "function type"]
+) -> Float[Tensor, "function ..."]:
+    r"""Distance of the signature of each function from the type of each element, 0 to 2.
+
+    $$d(s_u, t_i) = 1 - \frac{s_u \cdot t_i}{|s_u| |t_i|}$$
+
+    Args:
+        types: $t$, of any length.
+        signatures: $s$, of any length.
+
+    Reference:
+        gondal2021, section 2, equation 2.
+    """
+    cosine = linear(F.normalize(types, dim=-1), F.normalize(signatures, dim=-1))
+    return (1 - cosine).movedim(-1, 0)
+
+
+def truncated_kernel(
+    distance: Float[Tensor, "*shape"],
+    bandwidth: Float[Tensor, ""],
+    *,
+    truncation: float = 2.0,
+    straight_through: bool = False,
+) -> Float[Tensor, "*shape"]:
+    r"""Match of function and element by their distance: falling, and 0 from $\tau$ on.
+
+    At $\tau = 2$, the distance of opposite directions, nothing is cut.
+
+    $$k(d) = \begin{cases} e^{-d / \sigma} & d < \tau \\ 0 & \text{otherwise} \end{cases}$$
+
+    The text has the inequality the other way round, which would let a function look at what is
+    not of its type only; this is what it says in words. The bandwidth is taken as 0.001 where a
+    parameter has become smaller, with the gradient that it has there, so that the kernel is finite
+    whatever the parameter is. It can still die: with a small bandwidth it lies far below the
+    $\epsilon$ of `compatibilities` wherever types are not close to a signature, and with it the
+    compatibilities and all gradients.
+
+    Args:
+        distance: $d$.
+        bandwidth: $\sigma$.
+        truncation: $\tau$, above 0 and at most 2.
+        straight_through: Whether gradients reach also what is cut, as if it were not, which the
+            released code calls masked; as it is, what is cut has a gradient of zero.
+
+    Raises:
+        ValueError: If `truncation` is not in (0, 2].
+
+    Reference:
+        gondal2021, section 2, equation 3.
+    """
+    check_truncation(truncation)
+    bounded = bandwidth.clamp(-_MOST_BANDWIDTH, _MOST_BANDWIDTH)
+    positive = bounded.detach().clamp(min=_LEAST_BANDWIDTH) + (bounded - bounded.detach())
+    kernel = (-distance / positive).exp()
+    # Rounding puts opposite directions a little beyond 2.
+    cut = kernel if truncation == 2 else torch.where(distance < truncation, kernel, 0.0)
+    return kernel + (cut - kernel).detach() if straight_through else cut
+
+
+def check_truncation(truncation: float) -> None:
+    """Raise `ValueError` unless a truncation is a distance between directions.
+
+    Args:
+        truncation: Of `truncated_kernel`.
+    """
+    if not isinstance(truncation, Real) or not 0 < truncation <= 2:
+        raise ValueError(
+            "truncation must be a distance above 0 and at most 2, "
+            f"got {truncation!r}; 2 cuts nothing"
+        )
+
+
+def compatibilities(
+    kernel: Float[Tensor, "function ..."], *, eps: float = 1e-6
+) -> Float[Tensor, "function ..."]:
+    r"""Shares of the functions in each element: 0 to 1, with a sum of almost 1, or of 0.
+
+    $$C_{ui} = \frac{k_{ui}}{\epsilon + \sum_v k_{vi}}$$
+
+    Args:
+        kernel: $k$, how well each function matches.
+        eps: $\epsilon$.
+
+    Reference:
+        gondal2021, section 2, equation 3.
+    """
+    return kernel / (kernel.sum(0, keepdim=True) + eps)
+
+
+def type_matching(
+    types: Float[Tensor, "*batch item type"],
+    signatures: Float[Tensor, "function type"],
+    bandwidth: Float[Tensor, ""],
+    *,
+    truncation: float = 2.0,
+    straight_through: bool = False,
+    eps: float = 1e-6,
+    keep: Float[Tensor, "function ..."] | None = None,
+) -> Float[Tensor, "function *batch item"]:
+    """The compatibility of each function with each element, in the type of `types`.
+
+    `compatibilities` of `truncated_kernel` of `type_distance`, computed in float32 at least.
+
+    Args:
+        types: Of the elements, of any length.
+        signatures: Of the functions, of any length.
+        bandwidth: As in `truncated_kernel`.
+        truncation: As in `truncated_kernel`.
+        straight_through: As in `truncated_kernel`.
+        eps: As in `compatibilities`.
+        keep: 0 where a function is not there for a set, else 1; None is all ones.
+
+    Raises:
+        ValueError: If `truncation` is not in (0, 2].
+
+    Reference:
+        gondal2021, section 2, equations 2, 3 and 13.
+    """
+    dtype = torch.promote_types(types.dtype, torch.float32)
+    kernel = truncated_kernel(
+        type_distance(types.to(dtype), signatures.to(dtype)),
+        bandwidth.to(dtype),
+        truncation=truncation,
+        straight_through=straight_through,
+    )
+    if keep is not None:
+        kernel = kernel * keep.to(dtype).unsqueeze(-1)
+    return compatibilities(kernel, eps=eps).to(types.dtype)
+
 
 _ITERATIONS = kind_of(Depth)
 

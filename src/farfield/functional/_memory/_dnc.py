@@ -12,10 +12,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.functional._autograd._products import linear
-from farfield.functional._autograd._unroll import State, unroll
-from farfield.functional._autograd._weight_gradients import Layer, Product
+from farfield.functional._autograd._unroll import Layer, Product, State, unroll
 from farfield.functional._memory._dnc_memory import slot_allocation, slot_links, slot_usage
-from farfield.functional._recurrent._lstm_step import lstm_step
+from farfield.functional._recurrent._lstm import lstm_step
 
 _EPS = 1e-6
 

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.functional._rims._stable_order import stable_order
+from farfield.functional._rims._rims_reading import stable_order
 
 
 def slot_usage(

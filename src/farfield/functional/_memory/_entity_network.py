@@ -10,8 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from farfield.functional._autograd._products import linear
-from farfield.functional._autograd._unroll import State, unroll
-from farfield.functional._autograd._weight_gradients import Layer, Product
+from farfield.functional._autograd._unroll import Layer, Product, State, unroll
 
 _EPS = 1e-8
 

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from farfield.functional._autograd._products import linear
 from farfield.functional._memory._function_memory import MemoryLayer, memory_read, memory_write
-from farfield.functional._recurrent._lstm_step import lstm_step
+from farfield.functional._recurrent._lstm import lstm_step
 
 
 class MNMParameters(NamedTuple):

@@ -1,4 +1,4 @@
-"""The recurrence of the Neural Turing Machine."""
+"""The neural Turing machine."""
 
 from __future__ import annotations
 
@@ -8,14 +8,44 @@ from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.functional._autograd._products import aligned_rows, linear
-from farfield.functional._autograd._unroll import State, unroll
-from farfield.functional._autograd._weight_gradients import Layer, Product, recur
+from farfield.functional._autograd._unroll import Layer, Product, State, recur, unroll
 from farfield.functional._memory._slot_address import SHIFTS, cosine_similarity, slot_address
-from farfield.functional._recurrent._lstm_step import lstm_step
+from farfield.functional._recurrent._lstm import lstm_step
+
+
+@torch.no_grad()
+def ntm_heads_init_(
+    heads: nn.Linear, slot_size: int, generator: torch.Generator | None = None
+) -> nn.Linear:
+    """Initialize all heads of a Neural Turing Machine, each as a layer of its own; biases 0.
+
+    Fans, and so spreads, are those of a head's own rows: Xavier normal with gain 5/3 for tanh
+    units, Kaiming normal for softplus units, Xavier normal for the others.
+
+    Args:
+        heads: What is initialized, in place; `NTMParameters` names its rows.
+        slot_size: Numbers in a slot.
+        generator: Where the draws come from. None is torch's global generator.
+
+    Reference:
+        webb2021, appendix A.3.5. The sharpening is not specified there and starts as the strength
+        of the key does, the other softplus unit.
+    """
+    gain = nn.init.calculate_gain("tanh")
+    tanh, erase, gates, softplus, turns = torch.split_with_sizes(
+        heads.weight, ntm_head_sizes(slot_size)
+    )
+    for rows in tanh.chunk(3):
+        nn.init.xavier_normal_(rows, gain=gain, generator=generator)
+    for rows in (erase, *gates.chunk(2), *turns.chunk(2)):
+        nn.init.xavier_normal_(rows, generator=generator)
+    nn.init.kaiming_normal_(softplus, nonlinearity="relu", generator=generator)
+    nn.init.zeros_(heads.bias)
+    return heads
 
 
 class NTMParameters(NamedTuple):

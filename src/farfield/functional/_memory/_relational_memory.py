@@ -14,8 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.functional._autograd._products import linear
-from farfield.functional._autograd._unroll import State, unroll
-from farfield.functional._autograd._weight_gradients import Layer, Product
+from farfield.functional._autograd._unroll import Layer, Product, State, unroll
 
 
 class RelationalMemoryParameters(NamedTuple):

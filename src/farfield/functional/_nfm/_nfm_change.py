@@ -11,22 +11,22 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.functional._autograd._gradient_of_gradient import differentiable_gradients
 from farfield.functional._autograd._products import as_table, is_rewritten, linear, product
+from farfield.functional._autograd._unroll import differentiable_gradients
 from farfield.functional._nfm._nfm_read import (
     NFMRead,
+    SharedGrid,
     WrittenState,
     by_state,
     check_written,
     grids_of,
+    nearest_state,
     nfm_read,
     nfm_scores,
     nfm_sum,
     nfm_weights,
 )
 from farfield.functional._nfm._nfm_rules import NFMRules
-from farfield.functional._nfm._rescale_state import nearest_state
-from farfield.functional._nfm._shared_grid import SharedGrid
 
 
 class NFMWeights(NamedTuple):

@@ -1,7 +1,8 @@
-"""Attention over the layers of a network, position by position."""
+"""Reading of neural function modules."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
@@ -11,10 +12,233 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.functional._nfm._first_largest import first_largest, kth_largest
+from farfield._machine import on_cpu
 from farfield.functional._nfm._nfm_rules import NFMRules
-from farfield.functional._nfm._rescale_state import nearest_state
-from farfield.functional._nfm._shared_grid import SharedGrid, shared_grid
+
+
+def rescale_state(
+    x: Float[Tensor, "batch *_ channel"], sizes: Sequence[int], *, space_to_depth: bool = True
+) -> Float[Tensor, "batch ... window channel"]:
+    """Bring a state to other sizes: at each position there, all that it may read.
+
+    An axis that is too short is made longer by its nearest neighbors. One that is too long is cut
+    into windows, whose positions stay apart: `window` counts them, row by row. A state without
+    positions has one, which is that of all others.
+
+    Args:
+        x: The state, features last.
+        sizes: Of the positions of the reader, e.g. `(height, width)`; empty for one without.
+        space_to_depth: Whether windows are kept; else also a long axis goes by its nearest
+            neighbors, whatever the sizes, as in the released code.
+
+    Raises:
+        ValueError: If the state has another number of axes or, with `space_to_depth`, one whose
+            size is neither a multiple nor a divisor.
+
+    Reference:
+        lamb2022, section 10.3.2.2.
+    """
+    x = x if space_to_depth else nearest_state(x, tuple(sizes))
+    grid = shared_grid(tuple(x.shape[1:-1]), tuple(sizes))
+    return grid.entries(grid.of_state(x, 1).squeeze(-2)).movedim(0, -2)
+
+
+def nearest_state(
+    x: Float[Tensor, "batch *_ channel"], sizes: tuple[int, ...]
+) -> Float[Tensor, "batch *_ channel"]:
+    """A state of which each position of a reader sees one, by nearest neighbors.
+
+    Axes that are longer by a whole factor are a view; those shorter by a power of two, whose
+    inverse is exact, are left to the grid. All others go as torch rounds, as in the released code.
+
+    Args:
+        x: The state, features last.
+        sizes: Of the positions of the reader.
+
+    Raises:
+        ValueError: If the state has another number of axes.
+    """
+    pairs = paired_sizes(tuple(x.shape[1:-1]), sizes)
+    if not all(map(_is_exact, pairs)):
+        return F.interpolate(x.movedim(-1, 1), list(sizes), mode="nearest").movedim(1, -1)
+    for axis, (own, size) in enumerate(pairs, start=1):
+        if own > size:
+            x = x.movedim(axis, 0)[:: own // size].movedim(0, axis)
+    return x
+
+
+def _is_exact(pair: tuple[int, int]) -> bool:
+    own, size = pair
+    factor, rest = divmod(size, own)
+    return own % size == 0 or (rest == 0 and factor.bit_count() == 1)
+
+
+_FEW = 24
+"""Entries up to which rows are compared one by one, in a tenth of the time of `torch.topk`."""
+
+
+def kth_largest(scores: Tensor, k: int) -> Tensor:
+    """The k-th largest number along the first axis.
+
+    Args:
+        scores: What is compared, (entry, …), with at least k entries.
+        k: Which one, from 1.
+    """
+    if len(scores) > _FEW or not on_cpu(scores):
+        return scores.topk(k, 0).values[-1]
+    largest: list[Tensor] = []
+    for entry in scores.unbind():
+        row = entry
+        for place, other in enumerate(largest):
+            largest[place], row = torch.maximum(other, row), torch.minimum(other, row)
+        largest += [row] if len(largest) < k else []
+    return largest[-1]
+
+
+def first_largest(scores: Tensor, k: int) -> Tensor:
+    """Mask of the k largest numbers along the first axis; of equal ones the first are chosen.
+
+    Args:
+        scores: What is compared, (entry, …), with at least k entries.
+        k: How many are chosen.
+    """
+    scores = scores.detach()
+    least = kth_largest(scores, k)
+    above, ties = scores > least, scores == least
+    room = k - above.sum(0, dtype=torch.int32)
+    return above | (ties & (ties.cumsum(0, dtype=torch.int32) <= room))
+
+
+class SharedGrid(NamedTuple):
+    """A grid for two states: each axis as the smaller of their sizes, and parts of each of these.
+
+    Of a pair of axes the state with fewer positions has one in place of the parts. Products
+    broadcast it, so neither state is copied to the positions of the other.
+
+    Attributes:
+        reader: Sizes of the reader, as many as those of the state; ones if it has none.
+        state: Sizes of the state, in the same way.
+        positions: Sizes of the reader, empty if it has none.
+    """
+
+    reader: tuple[int, ...]
+    state: tuple[int, ...]
+    positions: tuple[int, ...]
+
+    @property
+    def least(self) -> tuple[int, ...]:
+        """The smaller size of each axis."""
+        return tuple(map(min, self.reader, self.state))
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Parts of each position of the smaller size."""
+        return tuple(max(pair) // min(pair) for pair in zip(self.reader, self.state, strict=True))
+
+    @property
+    def windows(self) -> tuple[int, ...]:
+        """Axes of the grid along which a position of the reader sees several of the state."""
+        pairs = zip(self.reader, self.state, strict=True)
+        return tuple(2 + 2 * axis for axis, (own, other) in enumerate(pairs) if other > own)
+
+    @property
+    def window(self) -> int:
+        """Number of positions of the state that one of the reader sees."""
+        pairs = zip(self.reader, self.state, strict=True)
+        return math.prod(max(1, other // own) for own, other in pairs)
+
+    def of_reader(self, x: Tensor, heads: int) -> Tensor:
+        """Numbers of the reader on the grid, as in `of_state`."""
+        return self._split(x, self.reader, heads)
+
+    def of_state(self, x: Tensor, heads: int) -> Tensor:
+        """Numbers of the state on the grid: (batch, *(least, part), head, number).
+
+        Args:
+            x: (batch, *position, head · number).
+            heads: Number of heads.
+        """
+        return self._split(x, self.state, heads)
+
+    def _split(self, x: Tensor, sizes: tuple[int, ...], heads: int) -> Tensor:
+        pairs = zip(sizes, self.least, strict=True)
+        axes = [n for size, least in pairs for n in (least, size // least)]
+        x = x.reshape(x.shape[0], *axes, heads, x.shape[-1] // heads)
+        for axis, part in enumerate(self.parts):
+            # Axis by axis: torch takes ten times as long to sum a gradient over two at once.
+            x = x.expand(*x.shape[: 2 + 2 * axis], part, *x.shape[3 + 2 * axis :])
+        return x
+
+    def entries(self, x: Tensor) -> Tensor:
+        """From (batch, *(least, part), head) to entries (window, batch, *position, head)."""
+        windows = self.windows
+        first = x.movedim(windows, tuple(range(len(windows))))
+        return first.reshape(self.window, x.shape[0], *self.positions, x.shape[-1])
+
+    def spread(self, x: Tensor) -> Tensor:
+        """The inverse of `entries`."""
+        windows, axes, within = self.windows, list[int](), list[int]()
+        for axis, (least, part) in enumerate(zip(self.least, self.parts, strict=True)):
+            seen = 2 + 2 * axis in windows
+            axes += [least] if seen else [least, part]
+            within += [part] if seen else []
+        x = x.reshape(*within, x.shape[1], *axes, x.shape[-1])
+        return x.movedim(tuple(range(len(within))), windows)
+
+    def gather(self, x: Tensor) -> Tensor:
+        """Sums over what a reader sees of (batch, *(least, part), head, number), heads joined."""
+        for number, axis in enumerate(self.windows):
+            x = _summed(x, axis - number)
+        return x.reshape(x.shape[0], *self.positions, x.shape[-2] * x.shape[-1])
+
+    def turned(self, positions: tuple[int, ...]) -> SharedGrid:
+        """The same grid with the state as the reader.
+
+        Args:
+            positions: Sizes of the state, empty if it has none.
+        """
+        return SharedGrid(self.state, self.reader, positions)
+
+
+def _summed(x: Tensor, axis: int) -> Tensor:
+    """A sum along an axis; of two parts in a third of the time of `torch.sum`."""
+    if x.shape[axis] != 2:
+        return x.sum(axis)
+    first, second = x.unbind(axis)
+    return first + second
+
+
+def shared_grid(own: tuple[int, ...], sizes: tuple[int, ...]) -> SharedGrid:
+    """The grid of a state of sizes `own` and a reader of `sizes`.
+
+    Raises:
+        ValueError: If they have another number of axes, or a size is neither a multiple nor a
+            divisor.
+    """
+    pairs = paired_sizes(own, sizes)
+    if any(max(pair) % min(pair) for pair in pairs):
+        raise ValueError(
+            f"written must have sizes that are multiples or divisors of the reader's {sizes}, got "
+            f"{own}; space_to_depth=False takes any"
+        )
+    reader, state = tuple(size for _, size in pairs), tuple(size for size, _ in pairs)
+    return SharedGrid(reader, state, sizes)
+
+
+def paired_sizes(own: tuple[int, ...], sizes: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Sizes of a state and of its reader, axis by axis; ones for what has no positions.
+
+    Raises:
+        ValueError: If they have another number of axes.
+    """
+    if own and sizes and len(own) != len(sizes):
+        raise ValueError(
+            f"written must have as many axes of positions as the reader's {sizes}, got {own}"
+        )
+    one = (1,) * max(len(own), len(sizes))
+    # In a trace sizes are tensors.
+    return [(int(a), int(b)) for a, b in zip(own or one, sizes or one, strict=True)]
+
 
 _EPS = 1e-7
 """Of the released code, where weights are lowered and where they are divided."""

@@ -1,27 +1,190 @@
-"""Context normalization: each feature normalized over the time of its own problem."""
+"""Context normalization: its formula, then its gradient by hand."""
 
 from __future__ import annotations
 
 import math
-from typing import Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from farfield._machine import on_cpu
 from farfield.functional._autograd._products import is_recorded, is_transformed
-from farfield.functional._autograd._scalar import scalar_like
 from farfield.functional._autograd._segments import (
     Segments,
     check_segments,
+    scalar_like,
     segment_moments,
     without_padding,
 )
-from farfield.functional._norm._context_norm_by_hand import (
-    ContextNormByHand,
-    context_norm_plain,
-    context_norm_unrolled,
-)
+from farfield.functional._autograd._unroll import differentiable_gradients
+
+
+class ContextStatistics(NamedTuple):
+    r"""Location and scale of a context: taken out, and put back.
+
+    Attributes:
+        mean: $\mu$ of each feature, `(*batch, 1 or time, feature)`.
+        scale: $\sqrt{\sigma^2 + \epsilon}$ of each feature, of the same shape.
+
+    Reference:
+        webb2020, equations 1 and 2.
+    """
+
+    mean: Tensor
+    scale: Tensor
+
+
+def context_statistics(
+    z: Float[Tensor, "*batch time feature"],
+    *,
+    segments: Segments | None = None,
+    correction: int = 0,
+    eps: float | Float[Tensor, ""] = 1e-8,
+    padding_mask: Bool[Tensor, "*batch time"] | None = None,
+) -> ContextStatistics:
+    r"""Mean and scale of every feature over all places of a problem, or over segments of it.
+
+    $$\mu_k = \frac{1}{T} \sum_j z_{jk}, \qquad
+      s_k = \sqrt{\frac{1}{T - c} \sum_j (z_{jk} - \mu_k)^2 + \epsilon}$$
+
+    with $T$ places and the correction $c$. `(z - mean) / scale` is `context_norm` without gain and
+    shift. For the statistics of the first places alone give those: `context_statistics(z[:, :19])`.
+
+    Args:
+        z: Embeddings.
+        segments: Places that form one context each. None is one context of all places.
+        correction: What is subtracted from the number of places in the variance: 0 as published, 1
+            as in the released code of webb2020's dynamic prediction.
+        eps: Added to the variance; a tensor gets a gradient.
+        padding_mask: True at places that hold padding, which count for nothing.
+
+    Returns:
+        Statistics of shape `(*batch, 1, feature)`, with segments `(*batch, time, feature)`, in the
+        dtype of `z`, at least float32.
+
+    Raises:
+        ValueError: If there are no places, no more than `correction`, or segments or mask do
+            not fit.
+
+    Reference:
+        webb2020, equations 1 and 2.
+    """
+    wide = _checked(z)
+    if not 0 <= correction < z.shape[-2]:
+        raise ValueError(
+            f"correction must be at least 0 and less than the {z.shape[-2]} place(s), "
+            f"got {correction}; use correction=0 or more places"
+        )
+    if segments is not None or padding_mask is not None:
+        groups = check_segments(z.shape[-2], segments, correction)
+        if padding_mask is not None:
+            wide = without_padding(wide, padding_mask)
+        mean, variance, which = segment_moments(wide, groups, correction, padding_mask)
+        scale = (variance + eps).sqrt()
+        at = which[:1] if segments is None else which
+        return ContextStatistics(mean[..., at, :], scale[..., at, :])
+    mean = wide.mean(-2, keepdim=True)
+    squares = (wide - mean).square().sum(-2, keepdim=True)
+    return ContextStatistics(mean, (squares / (z.shape[-2] - correction) + eps).sqrt())
+
+
+def running_context_statistics(
+    z: Float[Tensor, "*batch time feature"], *, correction: int = 0, eps: float = 1e-8
+) -> ContextStatistics:
+    r"""Mean and scale of every feature at every place, over the places up to and with it.
+
+    $$\mu_t = \frac{1}{t} \sum_{j \le t} z_j, \qquad
+      s_t = \sqrt{\frac{1}{\max(t - c, 1)} \sum_{j \le t} (z_j - \mu_t)^2 + \epsilon}$$
+
+    What comes later changes nothing. At the first place there is no variance yet: the scale is
+    $\sqrt\epsilon$ and what is normalized with it is 0. The squares are summed by
+
+    $$\sum_{j \le t} (z_j - \mu_t)^2 = \sum_{j \le t} \tfrac{j - 1}{j} (z_j - \mu_{j-1})^2$$
+
+    all of whose terms are positive, so that nothing cancels as it does in
+    $\overline{z^2} - \bar z^2$.
+
+    Args:
+        z: Embeddings, in order.
+        correction: What is subtracted from the number of places in the variance, 0 or 1.
+        eps: Added to the variance.
+
+    Returns:
+        Statistics of the shape of `z`, in its dtype, at least float32.
+
+    Raises:
+        ValueError: If there are no places, or `correction` is neither 0 nor 1.
+
+    Reference:
+        webb2020, equations 1 and 2, over the frames seen so far.
+    """
+    wide = _checked(z)
+    if correction not in (0, 1):
+        raise ValueError(f"correction must be 0 or 1, got {correction}")
+    number = torch.arange(1, z.shape[-2] + 1, dtype=wide.dtype, device=z.device).unsqueeze(-1)
+    # Relative to the first place a common offset costs no digits.
+    moved = wide - wide[..., :1, :]
+    mean = moved.cumsum(-2) / number
+    before = torch.cat((mean[..., :1, :], mean[..., :-1, :]), dim=-2)
+    squares = ((moved - before).square() * ((number - 1) / number)).cumsum(-2)
+    variance = squares / (number - correction).clamp_min(1)
+    return ContextStatistics(mean + wide[..., :1, :], (variance + eps).sqrt())
+
+
+def denormalize(
+    normalized: Float[Tensor, "*batch time feature"],
+    mean: Float[Tensor, "*#batch #time feature"],
+    scale: Float[Tensor, "*#batch #time feature"],
+) -> Float[Tensor, "*batch time feature"]:
+    r"""Put location and scale of a context back.
+
+    $$z_{jk} = s_k \, \hat z_{jk} + \mu_k$$
+
+    It undoes a normalization without gain and shift: what was normalized comes back, and what was
+    predicted among normalized embeddings gets the size it needs to be decoded.
+
+    Args:
+        normalized: Normalized embeddings $\hat z$.
+        mean: Location $\mu$, of the same shape or with one place for all.
+        scale: Scale $s$, likewise.
+
+    Returns:
+        Embeddings in the dtype of `normalized`.
+
+    Raises:
+        ValueError: If `normalized` is of integers, or location or scale have other features, or
+            neither one place nor as many.
+
+    Reference:
+        webb2020, equation 4.
+    """
+    if not normalized.is_floating_point():
+        raise ValueError(f"normalized must be a floating-point tensor, got {normalized.dtype}")
+    for name, statistic in (("mean", mean), ("scale", scale)):
+        if (
+            statistic.ndim < 2
+            or statistic.shape[-1] != normalized.shape[-1]
+            or statistic.shape[-2] not in (1, normalized.shape[-2])
+        ):
+            raise ValueError(
+                f"{name} must hold a number per feature, for all or for each of the places of "
+                f"{tuple(normalized.shape)}, got shape {tuple(statistic.shape)}"
+            )
+    return (normalized * scale + mean).to(normalized.dtype)
+
+
+def _checked(z: Tensor) -> Tensor:
+    """The embeddings in at least float32."""
+    if z.ndim < 2 or z.shape[-2] == 0 or not z.is_floating_point():
+        raise ValueError(
+            "z must be a floating-point tensor of (*batch, time, feature) with at least one "
+            f"place, got {z.dtype} of shape {tuple(z.shape)}"
+        )
+    return z.to(torch.promote_types(z.dtype, torch.float32))
+
 
 _FEW_PLACES: Final = 32
 """As many as a compiler is given one by one."""
@@ -137,3 +300,142 @@ def _normalize_scattered(
     """Normalize within segments of any size and order, of any number of places."""
     mean, variance, which = segment_moments(z, groups, correction, padding_mask)
     return (z - mean[..., which, :]) * (variance + eps).rsqrt()[..., which, :]
+
+
+_BLOCK: Final = 2**18
+"""Numbers in a block."""
+
+
+# What it costs is memory traffic. Every operation runs over a block of problems that the
+# processor's cache holds, so that each number comes from memory once forward and twice backward,
+# and goes there once.
+def context_norm_plain(
+    z: Tensor, weight: Tensor | None, bias: Tensor | None, smoothing: Tensor, correction: int
+) -> Tensor:
+    """Normalize `(batch, time, feature)` over time, as autograd differentiates it."""
+    centered = z - z.mean(1, keepdim=True)
+    variance = centered.square().sum(1, keepdim=True) / (z.shape[1] - correction)
+    scaled = centered * (variance + smoothing).rsqrt()
+    if weight is not None:
+        scaled = scaled * weight
+    return scaled if bias is None else scaled + bias
+
+
+def context_norm_unrolled(
+    z: Tensor, weight: Tensor | None, bias: Tensor | None, smoothing: Tensor, correction: int
+) -> Tensor:
+    """The same, place by place: a compiler makes one pass of it, and several of sums over time."""
+    places = z.unbind(1)
+    mean = sum(places[1:], places[0]) / len(places)
+    centered = [place - mean for place in places]
+    squares = sum([v.square() for v in centered[1:]], centered[0].square())
+    gain = (squares / (len(places) - correction) + smoothing).rsqrt()
+    if weight is not None:
+        gain = gain * weight
+    shift = 0.0 if bias is None else bias
+    return torch.stack([v * gain + shift for v in centered], dim=1)
+
+
+class ContextNormByHand(torch.autograd.Function):
+    """The values of `context_norm_plain`; not for the transformations of `torch.func`."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        z: Tensor,
+        weight: Tensor | None,
+        bias: Tensor | None,
+        smoothing: Tensor,
+        correction: int,
+    ) -> Tensor:
+        batch, time, feature = z.shape
+        out = torch.empty_like(z, memory_format=torch.contiguous_format)
+        means, roots = z.new_empty(2, batch, 1, feature)
+        rows = _rows(z)
+        centered, squares = z.new_empty(2, rows, time, feature)
+        for block, result, mean, root in _blocks(rows, z, out, means, roots):
+            v, vv = centered[: len(block)], squares[: len(block)]
+            _sum_over_time(block, mean, 1 / time)
+            torch.sub(block, mean, out=v)
+            torch.sum(torch.mul(v, v, out=vv), 1, keepdim=True, out=root)
+            torch.add(smoothing, root, alpha=1 / (time - correction), out=root).rsqrt_()
+            gain = root if weight is None else root * weight
+            if bias is None:
+                torch.mul(v, gain, out=result)
+            else:
+                torch.addcmul(bias, v, gain, out=result)
+        ctx.save_for_backward(z, weight, bias, smoothing, means, roots)
+        ctx.correction = correction
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        z, weight, bias, smoothing, means, roots = ctx.saved_tensors
+        if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
+            plain = partial(context_norm_plain, correction=ctx.correction)
+            primals = (z, weight, bias, smoothing)
+            again = differentiable_gradients(plain, primals, [gradient])
+            return (*again, None)
+        of_z = torch.empty_like(z, memory_format=torch.contiguous_format)
+        sums, products = torch.empty_like(means), torch.empty_like(means)
+        of_rows = (gradient, z, of_z, means, roots, sums, products)
+        _gradient_of_rows(of_rows, weight, ctx.correction)
+        of_scale = None
+        if ctx.needs_input_grad[3]:
+            each = products if weight is None else products * weight
+            # dε = −½ Σ γ r² Σ g y
+            of_scale = (each * roots.square()).sum().mul(-0.5)
+        # dγ = Σ g y, dβ = Σ g
+        return (
+            of_z,
+            None if weight is None else products.sum((0, 1)),
+            None if bias is None else sums.sum((0, 1)).mul_(-z.shape[1]),
+            of_scale,
+            None,
+        )
+
+
+def _gradient_of_rows(tensors: tuple[Tensor, ...], weight: Tensor | None, correction: int) -> None:
+    r"""Write the gradient of each problem, and what those of gain and shift are made of.
+
+    With $g$ the gradient of the result, $y = v r$ the normalized embeddings and $a = \gamma r$,
+
+    $$\partial z = a \left(g - \tfrac{1}{T} \sum g - \tfrac{1}{T - c}\, y \sum g y\right)$$
+
+    Args:
+        tensors: Gradient, embeddings, their gradient to be written, means, reciprocal roots, and
+            the sums of $-g/T$ and of $g y$ to be written.
+        weight: The gain.
+        correction: What is subtracted from the number of places in the variance.
+    """
+    time, rows = tensors[1].shape[1], _rows(tensors[1])
+    buffers = tensors[1].new_empty(2, rows, *tensors[1].shape[1:])
+    for g, block, result, mean, root, total, product in _blocks(rows, *tensors):
+        v, gv = buffers[:, : len(block)]
+        _sum_over_time(g, total, -1 / time)  # −Σ g / T
+        torch.sub(block, mean, out=v)
+        torch.sum(torch.mul(g, v, out=gv), 1, keepdim=True, out=product)
+        product.mul_(root)  # Σ g y = r Σ g v
+        gain = root if weight is None else root * weight
+        torch.addcmul(total * gain, g, gain, out=gv)  # a (g − Σ g / T)
+        along = (product * gain).mul_(root)  # a r Σ g y, and y = r v
+        torch.addcmul(gv, v, along, value=-1 / (time - correction), out=result)
+
+
+def _rows(z: Tensor) -> int:
+    """Number of problems in a block: on other devices than a processor all of them."""
+    return max(1, _BLOCK // max(1, z[0].numel())) if on_cpu(z) and len(z) else max(1, len(z))
+
+
+def _blocks(rows: int, *tensors: Tensor) -> zip[tuple[Tensor, ...]]:
+    return zip(*(torch.split(tensor, rows) for tensor in tensors), strict=True)
+
+
+def _sum_over_time(block: Tensor, out: Tensor, factor: float) -> None:
+    """The sum over axis 1, times a factor, of numbers that still lie in memory."""
+    if on_cpu(block) and torch.get_float32_matmul_precision() == "highest":
+        # A product streams them three times as fast as torch's sum over such an axis.
+        ones = block.new_full((1, 1, block.shape[1]), factor)
+        torch.bmm(ones.expand(len(block), -1, -1), block, out=out)
+    else:
+        torch.sum(block, 1, keepdim=True, out=out).mul_(factor)

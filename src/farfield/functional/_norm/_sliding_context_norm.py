@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.functional._norm._fields import in_sequence, out_of_sequence
+from farfield.functional._norm._field_norm import in_sequence, out_of_sequence
 
 
 def sliding_context_norm(

@@ -13,9 +13,9 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
-from farfield.functional._autograd._gradient_of_gradient import differentiable_gradients
 from farfield.functional._autograd._products import add_product, is_rewritten, product
-from farfield.functional._norm._divisive_vectors import window_mean
+from farfield.functional._autograd._unroll import differentiable_gradients
+from farfield.functional._norm._divisive_norm import window_mean
 
 
 def divisive_lstm(

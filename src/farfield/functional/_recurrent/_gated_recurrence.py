@@ -1,18 +1,102 @@
-"""A layer of gated units over a sequence, with one product for each distinct input."""
+"""Groups of gated recurrent units over a whole sequence."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, final
 
-from jaxtyping import Float
+import torch
+from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn import functional as F
 
 from farfield.functional._autograd._products import linear
-from farfield.functional._autograd._unroll import unroll
-from farfield.functional._autograd._weight_gradients import Layer, Product
-from farfield.functional._recurrent._gated_dynamics import Dynamics, State
-from farfield.functional._recurrent._indexed import Indexed
+from farfield.functional._autograd._unroll import Layer, Product, unroll
+from farfield.functional._recurrent._lstm import lstm_step
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Indexed:
+    """A sequence of few recurring items: `items[index]`, not yet gathered.
+
+    Layers that take one apply what no state enters to the items, each once, and not to every place
+    at which one stands.
+
+    Args:
+        items: The distinct items, each on the first axis.
+        index: Which one stands where: (time, batch), or in the order of axes that a layer takes.
+    """
+
+    items: Float[Tensor, "item ..."]
+    index: Int[Tensor, "*place"]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the sequence as one tensor."""
+        return (*self.index.shape, *self.items.shape[1:])
+
+    @property
+    def repeats(self) -> bool:
+        """True if the items are fewer than the positions, so that something is gained."""
+        return len(self.items) < self.index.numel()
+
+    def at(self, index: Int[Tensor, "*place"]) -> Indexed:
+        """The same items at other places.
+
+        Args:
+            index: Which item stands where.
+        """
+        return Indexed(self.items, index)
+
+    def gathered(self) -> Float[Tensor, "*place_and_feature"]:
+        """Every item at all its places: the sequence as one tensor."""
+        rows = F.embedding(self.index, self.items.flatten(1))
+        return torch.unflatten(rows, -1, self.items.shape[1:])
+
+
+State = tuple[Tensor, ...]
+"""The hidden state, and the cell where there is one."""
+
+Dynamics = Callable[[Tensor, Tensor, State], State]
+"""Function from the gates' inputs and the state before to the state after."""
+
+
+def lstm_dynamics(
+    inputs: Float[Tensor, "*batch gate"], hidden: Float[Tensor, "*batch gate"], state: State
+) -> State:
+    """A step of an LSTM: hidden state and cell.
+
+    Args:
+        inputs: What the input adds to the gates, in the order input, forget, candidate, output.
+        hidden: What the state before adds to them.
+        state: Hidden state and cell before.
+
+    Reference:
+        lamb2022, section 8.2.3; Hochreiter and Schmidhuber 1997.
+    """
+    return lstm_step(inputs + hidden, state[1])
+
+
+def gru_dynamics(
+    inputs: Float[Tensor, "*batch gate"], hidden: Float[Tensor, "*batch gate"], state: State
+) -> State:
+    """A step of a gated recurrent unit: its hidden state alone.
+
+    Args:
+        inputs: What the input adds to the gates, in the order reset, update, candidate.
+        hidden: What the state before adds to them; to the candidate as far as it is not reset.
+        state: The hidden state before.
+
+    Reference:
+        lamb2022, section 8.2.3; Chung et al. 2015.
+    """
+    size = state[0].shape[-1]
+    gates = torch.sigmoid(inputs[..., : 2 * size] + hidden[..., : 2 * size])
+    reset, keep = gates.chunk(2, dim=-1)
+    new = torch.tanh(torch.addcmul(inputs[..., 2 * size :], reset, hidden[..., 2 * size :]))
+    return (new + keep * (state[0] - new),)
 
 
 class GatedParameters(NamedTuple):

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.functional._autograd._weight_gradients import Layer, Product, recur
+from farfield.functional._autograd._unroll import Layer, Product, recur
 
 EPS = 1e-6
 """Added to the mean square that candidates are divided by the root of."""

@@ -1,36 +1,225 @@
-"""Recurrent independent mechanisms: competition, reading, dynamics, communication."""
+"""Recurrent independent mechanisms."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.functional._autograd._weight_gradients import Layer, Product, apply_layer, recur_all
-from farfield.functional._recurrent._gated_dynamics import State
-from farfield.functional._recurrent._indexed import Indexed
-from farfield.functional._rims._rims_communication import (
-    Tell,
-    communicate,
-    communication_layers,
-    sizes_of,
-)
-from farfield.functional._rims._rims_parts import RIMsOutputs, RIMsParameters, RIMsRules, RIMsTrace
+from farfield.functional._autograd._unroll import Layer, Product, apply_layer, recur_all
+from farfield.functional._recurrent._gated_recurrence import Dynamics, Indexed, State, lstm_dynamics
 from farfield.functional._rims._rims_reading import (
+    InputAttentionParameters,
     Reading,
     Source,
     attend_over_mechanisms,
     attend_to_elements,
     attend_to_positions,
     one_element,
+    scaled,
     several_elements,
+    top_k_mask,
     whole_input,
 )
+
+
+class RIMsParameters(NamedTuple):
+    """Weights of M mechanisms of S units, with G gates each: 4S for an LSTM, 3S for a GRU.
+
+    Attributes:
+        weight_ih: From what a mechanism reads to its gates: (M, G, value · heads), or (M, G, D)
+            without attention.
+        weight_hh: From its own state: (M, G, S).
+        bias_ih: (M, G).
+        bias_hh: (M, G).
+        input_attention: With which they compete for the input; None where all read all of it.
+        communication: With which they read from one another; None where they do not.
+
+    Reference:
+        lamb2022, section 8.2.
+    """
+
+    weight_ih: Tensor
+    weight_hh: Tensor
+    bias_ih: Tensor
+    bias_hh: Tensor
+    input_attention: InputAttentionParameters | None = None
+    communication: CommunicationParameters | None = None
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class RIMsRules:
+    """Rules of a step of RIMs: its options without weights.
+
+    Args:
+        num_active: How many mechanisms are active at a step; at a position, with `per_position`.
+        dynamics: A step of a mechanism on its own.
+        per_position: Whether mechanisms compete for every position of an input and there is no
+            null element, or for the input as a whole.
+        over_mechanisms: Whether attention is a softmax over the mechanisms, without a null element.
+        top_k: How many mechanisms an active one reads from; None for all.
+        hypothetical: Whether also inactive mechanisms show the state that they would have had if
+            active, through which no gradient flows, or the one that they keep.
+        input_dropout: Probability that a number read from the input is dropped.
+        communication_dropout: Probability that a number read from the mechanisms is dropped.
+
+    Reference:
+        lamb2022, section 8.2.
+    """
+
+    num_active: int
+    dynamics: Dynamics = lstm_dynamics
+    per_position: bool = False
+    over_mechanisms: bool = False
+    top_k: int | None = None
+    hypothetical: bool = False
+    input_dropout: float = 0.0
+    communication_dropout: float = 0.0
+
+
+class RIMsOutputs(NamedTuple):
+    """Outputs of RIMs.
+
+    Attributes:
+        outputs: States of all mechanisms side by side after every step: (time, batch, unit).
+        state: The last of them, and the cell where there is one: (batch, unit) each.
+
+    Reference:
+        lamb2022, section 8.2.
+    """
+
+    outputs: Tensor
+    state: State
+
+
+class RIMsTrace(NamedTuple):
+    """Internal values of RIMs, step by step.
+
+    Attributes:
+        outputs: As in `RIMsOutputs`.
+        state: As in `RIMsOutputs`.
+        active: Which mechanisms are active: (time, batch, mechanism).
+        input_attention: Weight of the null element, first, and of all others:
+            (time, batch, head, mechanism, slot); with competition for positions there is no null
+            element, and positions that a mechanism loses have 0. None without attention.
+        communication: Weight of each mechanism for each that reads: (time, batch, head, reading
+            mechanism, read mechanism); what the inactive would read, too. None without.
+
+    Reference:
+        lamb2022, section 8.2.
+    """
+
+    outputs: Tensor
+    state: State
+    active: Tensor
+    input_attention: Tensor | None
+    communication: Tensor | None
+
+
+class CommunicationParameters(NamedTuple):
+    """Weights with which M mechanisms of S units read from one another.
+
+    Attributes:
+        query: Of each mechanism: (M, head, key, S).
+        key: Of each mechanism: (M, head, key, S).
+        value: Of each mechanism: (M, head, value, S). Without an output layer, the values of all
+            heads together are as wide as a mechanism.
+        gate_weight: Shared by all: (S, head · value), or None for no output layer.
+        gate_bias: (S).
+        out_weight: (S, head · value).
+        out_bias: (S).
+
+    Reference:
+        lamb2022, section 8.2.4.
+    """
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    gate_weight: Tensor | None = None
+    gate_bias: Tensor | None = None
+    out_weight: Tensor | None = None
+    out_bias: Tensor | None = None
+
+
+def communication_layers(parameters: CommunicationParameters) -> list[Layer]:
+    """The products of a step: queries, keys and values at once; gate and output, if any.
+
+    Args:
+        parameters: Of the communication.
+    """
+    query, key, value, *output = parameters
+    rows = torch.cat((scaled(query), key, value), dim=2)
+    layers = [Layer(rows.flatten(1, 2))]
+    given = [tensor for tensor in output if tensor is not None]
+    if given:
+        gate_weight, gate_bias, out_weight, out_bias = given
+        both = torch.cat((gate_weight, out_weight)), torch.cat((gate_bias, out_bias))
+        layers.append(Layer(*both))
+    return layers
+
+
+Tell = Callable[[Tensor, Sequence[Product], Sequence[Tensor]], tuple[Tensor, Tensor]]
+"""`communicate` with its options bound."""
+
+
+def sizes_of(parameters: CommunicationParameters) -> tuple[int, int, int]:
+    """Number of heads, of numbers in a key, and in a value.
+
+    Args:
+        parameters: Of the communication.
+    """
+    return (*parameters.key.shape[1:3], parameters.value.shape[2])
+
+
+def communicate(
+    states: Float[Tensor, "mechanism batch unit"],
+    products: Sequence[Product],
+    dropped: Sequence[Tensor],
+    *,
+    sizes: tuple[int, int, int],
+    top_k: int | None,
+) -> tuple[Tensor, Tensor]:
+    """Readings of every mechanism from all, and the attention weights.
+
+    Args:
+        states: What is read and compared.
+        products: Of `communication_layers`.
+        dropped: Factors of dropout on what is read, or what the output layer makes of it, if any.
+        sizes: As `sizes_of` gives them.
+        top_k: How many mechanisms one reads from; None for all.
+
+    Returns:
+        (mechanism, batch, unit); and weights (batch, head, reading mechanism, read mechanism).
+    """
+    heads, key_size, value_size = sizes
+    mechanisms, batch = states.shape[:2]
+    # Batch and head are one axis, without a copy: a head's query, key and value stand together.
+    numbers = 2 * key_size + value_size
+    rows = products[0](states).reshape(mechanisms, batch * heads, numbers).transpose(0, 1)
+    queries, keys, values = torch.split_with_sizes(rows, (key_size, key_size, value_size), dim=-1)
+    scores = queries @ keys.transpose(1, 2)
+    if top_k is not None:
+        scores = scores.masked_fill(~top_k_mask(scores, top_k), -torch.inf)
+    attention = scores.softmax(-1)
+    read = torch.unflatten(attention @ values, 0, (batch, heads)).permute(2, 0, 1, 3).flatten(2)
+    gates, told = [], read
+    if len(products) > 1:
+        gate, told = products[1](read).chunk(2, dim=-1)
+        gates = [gate]
+    for factors in dropped:
+        told = told * factors
+    for gate in gates:
+        told = gate.sigmoid() * told.tanh()
+    return told, torch.unflatten(attention, 0, (batch, heads))
+
 
 _PIECE = 64
 """Steps that are prepared at once where no gradient is wanted, so that memory does not grow."""

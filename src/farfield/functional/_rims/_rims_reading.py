@@ -1,9 +1,4 @@
-"""Competition of the mechanisms of RIMs for the input, and its reading.
-
-Whatever no state enters is computed for all steps at once, before the first; what is left for a
-step is a `Source`. Tensors of all steps are (time, batch, …), those of one step and of all
-mechanisms (mechanism, batch, …).
-"""
+"""Competition of the mechanisms of RIMs for the input, and its reading."""
 
 from __future__ import annotations
 
@@ -12,15 +7,64 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.functional._autograd._products import linear, linear_by_group
-from farfield.functional._autograd._weight_gradients import Layer, Product
-from farfield.functional._rims._top_k_mask import top_k_mask
+from farfield.functional._autograd._unroll import Layer, Product
 
 
+def stable_order(
+    x: Float[Tensor, "*batch"], *, dim: int = -1, descending: bool = False
+) -> Int[Tensor, "*batch"]:
+    """The indices that sort along an axis, as `torch.sort(…, stable=True)` gives them.
+
+    ONNX knows no sort that is stable: where a network is exported, each number is compared with
+    all others.
+
+    Args:
+        x: The numbers.
+        dim: The axis.
+        descending: Whether the largest comes first.
+    """
+    if not torch.compiler.is_exporting():
+        return torch.sort(x, dim=dim, descending=descending, stable=True).indices
+    own = x.movedim(dim, -1) if descending else -x.movedim(dim, -1)
+    place = torch.arange(own.shape[-1], device=x.device)
+    this, other = own.unsqueeze(-1), own.unsqueeze(-2)
+    earlier = place < place.unsqueeze(-1)
+    rank = ((other > this) | ((other == this) & earlier)).sum(-1)
+    return rank.argsort(-1).movedim(-1, dim)
+
+
+def top_k_mask(scores: Float[Tensor, "*batch"], k: int, dim: int = -1) -> Bool[Tensor, "*batch"]:
+    """Mask of the k largest scores along an axis; of equal ones the first count as larger.
+
+    `torch.topk` says neither which of equal scores it takes nor that it takes the same ones next
+    time. No gradient flows through the choice.
+
+    Args:
+        scores: What is compared.
+        k: How many are chosen.
+        dim: The axis along which they compete.
+
+    Raises:
+        ValueError: If `k` is not between 1 and the number of competitors.
+
+    Reference:
+        lamb2022, section 8.2.2.
+    """
+    if not 1 <= k <= scores.shape[dim]:
+        raise ValueError(f"k must be 1…{scores.shape[dim]}, the number of competitors, got {k}")
+    first = stable_order(scores.detach(), dim=dim, descending=True).narrow(dim, 0, k)
+    chosen = torch.zeros_like(scores, dtype=torch.bool)
+    return chosen.scatter(dim, first, torch.ones_like(first, dtype=torch.bool))
+
+
+# Whatever no state enters is computed for all steps at once, before the first; what is left for a
+# step is a `Source`. Tensors of all steps are (time, batch, …), those of one step and of all
+# mechanisms (mechanism, batch, …).
 class InputAttentionParameters(NamedTuple):
     """Weights with which M mechanisms of S units attend to elements of D features.
 

@@ -1,4 +1,4 @@
-"""Sum of a network's outputs over pairs, triples, … of positions."""
+"""Relations between the positions of a sequence: matrix, sum over pairs, attention to pairs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,31 @@ from torch.nn import functional as F
 
 from farfield._machine import on_cpu
 from farfield.functional._autograd._products import is_recorded, linear
+
+
+def relation_matrix(
+    z: Float[Tensor, "*batch time feature"], *, causal: bool = False
+) -> Float[Tensor, "*batch time time"]:
+    r"""Inner products of all embeddings with each other, as weights.
+
+    $$R_{ij} = \frac{\exp z_i \cdot z_j}{\sum_k \exp z_i \cdot z_k}$$
+
+    These are the weights of self-attention without scale, queries or keys; nothing is gathered
+    with them.
+
+    Args:
+        z: The sequence.
+        causal: Whether the sum goes over places up to $i$ alone; later ones have weight zero.
+
+    Reference:
+        Kerg et al. 2022 (kerg2022), section 3.
+    """
+    scores = z @ z.transpose(-1, -2)
+    if causal:
+        later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=z.device).triu(1)
+        scores = scores.masked_fill(later, -torch.inf)
+    return scores.softmax(-1)
+
 
 PIECE = 1024
 """Sets looked at together where no gradient is wanted: what is made of them stays in the cache."""
@@ -121,3 +146,48 @@ def _size_of_sets(
     if any(not 0 <= place < length for places in sets for place in places):
         raise ValueError(f"sets must name places 0…{length - 1}, got {list(sets)}")
     return sizes.pop()
+
+
+def pair_attention(
+    z: Float[Tensor, "*batch time feature"],
+    first_weight: Float[Tensor, "_ _"],
+    second_weight: Float[Tensor, "_ _"],
+    key_weight: Float[Tensor, "_ feature"],
+) -> tuple[Float[Tensor, "*batch head time"], Float[Tensor, "*batch head time"]]:
+    r"""Weights over places of two queries in each head, asked by the whole sequence.
+
+    $$a_h = \mathrm{softmax}(K q_h), \qquad
+      q_h = W_h \, (z_1 \parallel … \parallel z_T), \qquad K = Z W_K^\top$$
+
+    In self-attention each place asks; here the whole sequence does, twice, and all heads share
+    the keys. The products are not scaled.
+
+    Args:
+        z: The sequence.
+        first_weight: Rows of the first queries, head by head: (head · key, time · feature).
+        second_weight: Those of the second queries.
+        key_weight: $W_K$, (key, feature).
+
+    Returns:
+        The weights of the first queries and those of the second.
+
+    Raises:
+        ValueError: If the weights of a query do not fit the sequence or the keys.
+
+    Reference:
+        Shanahan et al. 2020; webb2021, appendix A.3.10.
+    """
+    size, columns = key_weight.shape[0], z.shape[-2] * z.shape[-1]
+    for name, weight in (("first_weight", first_weight), ("second_weight", second_weight)):
+        if weight.shape[0] % size or weight.shape[1] != columns:
+            raise ValueError(
+                f"{name} must have rows in multiples of {size}, the size of a key, and {columns} "
+                f"columns, all features of a sequence; got shape {tuple(weight.shape)}"
+            )
+    whole, keys = z.flatten(-2), F.linear(z, key_weight)
+    first, second = (
+        rearrange(linear(whole, weight), "... (head key) -> ... head key", key=size)
+        @ keys.transpose(-1, -2)
+        for weight in (first_weight, second_weight)
+    )
+    return first.softmax(-1), second.softmax(-1)
