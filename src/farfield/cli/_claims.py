@@ -49,7 +49,7 @@ def setting_rows(command: List) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _beside(line: SheetLine) -> list[str]:
-    """What text and code have, the field, and the cells that have the value."""
+    """Text, code, field and cells of a value."""
     setting = line.setting
     place = f" ({setting.place})" if setting.place else ""
     count = len(line.claims)

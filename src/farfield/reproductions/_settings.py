@@ -39,7 +39,7 @@ IMPLIED: Final[Mapping[str, Callable[[], Any]]] = {
     "syntax": Syntax,
     "wiring": Wiring,
 }
-"""Options of modules that stand for an object of these where they are `None`."""
+"""Options of modules that mean an object of these where they are `None`."""
 BEFORE: Final = "before."
 """Beginning of a path into the experiment that an experiment starts from."""
 
@@ -65,9 +65,9 @@ class Setting:
         name: What is set, e.g. `"variance of context normalization"`.
         path: Class and field in the description of an experiment, e.g. `"ContextNorm.correction"`,
             with `before.` in front for the experiment it starts from; or a class alone. Classes of
-            which each may be there stand between strokes, `"VAECScale/VAECTranslation"`.
+            which each may be there have strokes between them, `"VAECScale/VAECTranslation"`.
         text: What the text says; begins with `not said` where it leaves the setting open.
-        place: Where it stands, e.g. `"section 2.3"`.
+        place: Section or table of the text, e.g. `"section 2.3"`.
         code: What the released code does; empty where it has nothing of the kind.
         as_text: Values of the field that are as the text has it; of a part the name of its class.
         as_code: Values that are as the released code has it.
@@ -77,7 +77,7 @@ class Setting:
             `"table-1/no-norm/*"`.
 
     Raises:
-        ValueError: If `does` stands beside a field, or a class stands alone without it.
+        ValueError: If `does` is given with a field, or a class has neither.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Setting:
     def __post_init__(self) -> None:
         if bool(self.does) == ("." in self.path.removeprefix(BEFORE)):
             raise ValueError(
-                "does must say what a class without a field does, and stand beside no field, "
+                "does must say what a class without a field does, and be empty with a field, "
                 f"got {self.does!r} for {self.path}"
             )
 

@@ -25,10 +25,10 @@ SOURCES: Final = {
     Source.OWN: "own choice",
     Source.NEITHER: "**neither**",
 }
-"""What a sheet calls where the values of claims are from."""
+"""Words of a sheet for the source of a value."""
 
 MOST: Final = 4
-"""Rows or columns that are named; of more stands their number."""
+"""Maximum number of rows or columns that are named; more are counted."""
 
 INTRODUCTION: Final = """\
 Where the claims of `{paper}` have their settings from: the text, the released code, neither. The
@@ -37,7 +37,7 @@ has what the claims of one table do, read from their descriptions: the value of 
 class does that has no field for it. *Own choice*: the text leaves it open, and the code has another
 or nothing of the kind. `farfield list settings --table
 {example} --cell "{cell}"` prints the sheet of single cells beside text and code. What became of
-numbers that part from the published ones stand in [the deviations](../deviations.md).
+numbers that part from the published ones is in [the deviations](../deviations.md).
 """
 
 
@@ -69,7 +69,7 @@ def _is_own(key: str, table: Table) -> bool:
 
 
 def _setting(setting: Setting) -> str:
-    """What text and code have, as a line of a table."""
+    """Text, code and field of a setting as a line of a table."""
     text = f"{setting.text} ({setting.place})" if setting.place else setting.text
     return table_line((setting.name, text, setting.code or "–", f"`{setting.path}`"))
 
