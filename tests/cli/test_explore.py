@@ -19,14 +19,17 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
     return calls
 
 
-def test_folders_and_port_are_served_and_named(farfield, served) -> None:
+def test_folders_and_port_are_served_and_named(farfield, folder: Path, served) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     ended = farfield(f"explore --records mine --port {port}")
     assert ended.status == 0
     assert f"http://127.0.0.1:{port}" in ended.out
-    assert served == [(Path("mine"), Path("results"), port)]
+    comes_with_farfield = folder / "none"
+    assert served == [(Path("mine"), comes_with_farfield, port)]
+    farfield(f"explore --records mine --results other --port {port}")
+    assert served[1] == (Path("mine"), Path("other"), port)
     assert not Path("mine").exists()
 
 
