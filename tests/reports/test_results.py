@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from farfield.experiments import Experiment, array_digest
+from farfield.experiments import ByHand, Experiment, Recipe, array_digest
 from farfield.reports import export, load_export, results_pages
 from farfield.reports._export._images import PAPER_DIGEST
 from farfield.reports._export._notes import load_reasons
@@ -243,16 +243,26 @@ def test_a_confirmation_on_other_images_counts_for_the_goal_on_the_built_in_ones
         free=(),
     )
     goal = dataclasses.replace(goal, published=own)
-    table = Table(key="webb2021/table-9", title="", claims=(goal, other))
-    export(table, lambda claim: made_up.records(claim, [99.9] * 20), tmp_path)
-    found = recorded_reports(table, tmp_path / "webb2021" / "table-9.jsonl", Levels())
+    rule = dataclasses.replace(
+        made_up.unpublished(),
+        row="By hand",
+        experiment=dataclasses.replace(goal.experiment, model=ByHand(), recipe=Recipe(steps=1)),
+    )
+    table = Table(key="webb2021/table-9", title="", claims=(goal, other, rule))
+    found = {
+        claim.name: made_up.records(claim, percents, steps=claim.experiment.recipe.steps)
+        for claim, percents in ((goal, [99.9] * 20), (other, [99.9] * 20), (rule, [50.0] * 10))
+    }
+    export(table, lambda claim: found[claim.name], tmp_path)
+    reports = recorded_reports(table, tmp_path / "webb2021" / "table-9.jsonl", Levels())
     assert [
         (kind.images, row.claim.regime, row.judgement.verdict)
-        for kind, report in found.items()
+        for kind, report in reports.items()
         for row in report.rows
     ] == [
         ("", "withheld-95", Verdict.UNCONFIRMED),
         ("built-in images", "withheld-98", Verdict.REACHED),
+        ("built-in images", "withheld-98", Verdict.MEASURED),
     ]
 
 
