@@ -56,9 +56,11 @@ ROWS: Final = {
     "Maximum + whitening": Network(
         reasoner=Spec(DeepSets, maximum=True), context=Spec(ContextWhitening)
     ),
+    "Mean + TCN": Network(reasoner=Spec(DeepSets)),
+    "Maximum + TCN": Network(reasoner=Spec(DeepSets, maximum=True)),
 }
 """Ours; another normalization and none; an untrained encoder; reasoners that do not compare, the
-last two of one layer, pooled over positions."""
+last four of one layer, pooled over positions."""
 
 
 def _claim(title: str, task: ProblemTask, row: str) -> Claim:
