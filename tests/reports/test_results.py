@@ -86,7 +86,8 @@ def test_a_network_that_diverged_is_named_and_the_others_are_shown(tmp_path):
 def test_without_records_nothing_is_run(tmp_path):
     pages = results_pages(tmp_path)
     assert pages == results_pages(tmp_path / "absent")
-    assert "| [webb2021](webb2021.md) | 30 | 19 | 376 | 376 | 0 | 0 | – |" in pages["index.md"]
+    line = "| [webb2021](webb2021.md) | 30 | 19 | 376 | 376 | 376 | 0 | 0 | 0 | – | – | – |"
+    assert line in pages["index.md"]
     assert "| Table 9 | 70 | table-9 | none, of 80 | not planned yet | – |" in pages["webb2021.md"]
     assert runs(pages["webb2021.csv"]) == []
 
@@ -114,7 +115,7 @@ def test_of_a_share_of_the_steps_the_share_is_shown_and_the_number_is_in_the_run
     share = f"{100 * table.claims[0].quick:.2g} %"
     assert "| Table 11 | 56 | table-11 | 1 in full, 2 in part, of 64 |" in pages["webb2021.md"]
     assert pages["webb2021.md"].count(f"<br>{share} ◔ |") == 2
-    assert "| 376 | 376 | 1 | 2 | ░" in pages["index.md"]
+    assert "| 376 | 376 | 376 | 1 | 2 | 0 | 1 (0.1) | – | ░" in pages["index.md"]
     found = runs(pages["webb2021.csv"])
     assert [(line["row"], line["verdict"]) for line in found] == [
         ("ESBN + TCN", "not reproduced"),

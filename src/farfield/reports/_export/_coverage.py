@@ -51,6 +51,13 @@ class Coverage:
         return sum(isinstance(claim.published, Published) for claim in self.cells)
 
     @property
+    def built(self) -> int:
+        """Published numbers among the cells whose model exists here."""
+        return sum(
+            isinstance(claim.published, Published) and not claim.unbuilt for claim in self.cells
+        )
+
+    @property
     def run(self) -> str:
         """Runs of it in words, e.g. `48 in full, 32 in part, of 80`."""
         counts = [

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
-from farfield.reports._export._coverage import Coverage
+from farfield._text import fixed
+from farfield.reports._export._coverage import Coverage, is_full
 from farfield.reports._export._notes import Reason
-from farfield.reports._export._recorded import Recorded
+from farfield.reports._export._recorded import Kind, Recorded
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._grid import SIGNS, recipe_of
 from farfield.reports._tables._markdown import as_words, table_line
 from farfield.reports._tables._origins import UNCOMMITTED, UNKNOWN, is_uncommitted, is_unknown
-from farfield.reports._tables._report import Row
+from farfield.reports._tables._report import Report, Row
 from farfield.reports._tables._strip import DIFFERENT, GOALS, JUDGED
 from farfield.reproductions import Claim, Published, Unpublished, Verdict
 
@@ -23,13 +24,44 @@ HEAD: Final = """\
 
 Freshly trained networks beside published numbers, from the files under `results/` alone. Each paper
 has a page with its tables as printed, and beside it a table of all runs with commands, machines and
-seconds. Here: how many tables and figures it prints, and for how many there are claims; the same of
-the numbers in them; how many of these were run in full, with all steps and as many networks as a
-verdict takes, and how many in part; and what came of those in full.
-
-| paper | tables, figures | with claims | numbers | with claims | in full | in part | verdicts |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+seconds.
 """
+
+RUN: Final = """\
+| paper | tables, figures | with claims | printed | declared | built | in full | in part | nothing trained |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+"""  # noqa: E501
+"""Head of the table of what is run."""
+
+RUN_TERMS: Final = """\
+*With claims* are the tables and figures that something here tests. *Printed* are the numbers in the
+tables of the paper. *Declared* are the printed numbers for which a claim states the experiment and
+the rule of the verdict. *Built* are the declared numbers whose model exists here. Numbers *in full*
+were run with all steps and as many networks as a verdict takes, numbers *in part* with less.
+*Nothing trained* are the numbers of methods that learn nothing, e.g. bicubic enlargement.
+"""
+"""The columns of `RUN` in words."""
+
+CAME: Final = """\
+| paper | verdicts on networks | inconclusive | called different | by chance | nothing trained | goals of our own |
+| --- | --- | ---: | ---: | ---: | ---: | --- |
+"""  # noqa: E501
+"""Head of the table of verdicts."""
+
+CAME_TERMS: Final = """\
+A number has a *verdict* if it was run in full, or if nothing is trained for it. It is
+*inconclusive* if the networks show neither a difference from the print nor agreement within the
+margin. Of the numbers whose networks scatter, those are *called different* that differ from the
+print (↗ or ✗). *By chance* is how many would be called different if nothing differed. A *goal* is a
+number of our own that networks are to reach.
+"""
+"""The columns of `CAME` in words."""
+
+RECIPE: Final = (
+    "A *recipe* is a way of training; its number tells how many were tried with the scores on the "
+    "tests in sight. The *confirmation* says what confirms a goal, or what is lacking."
+)
+"""The columns of the goals in words."""
 
 BAR: Final[dict[str, tuple[Verdict, ...]]] = {
     "█": (Verdict.REPRODUCED,),
@@ -68,44 +100,73 @@ def index_page(
         reasons: Why results are not reproduced.
         folder: How the page names the folder of exports.
     """
-    lines = [_paper(paper, items, recorded) for paper, items in covered.items()]
+    run, came = (
+        [table_line(line(paper, items, recorded)) for paper, items in covered.items()]
+        for line in (_run, _came)
+    )
+    lines = ["", "## How much is run", "", *RUN.splitlines(), *run, "", *RUN_TERMS.splitlines()]
+    lines += ["", "## What came of it", "", *CAME.splitlines(), *came]
+    lines += ["", *CAME_TERMS.splitlines()]
     lines += ["", f"{_legend()}.", "", *_by_chance(recorded), "", *_origins(recorded)]
     lines += ["", "## Not reproduced", "", *_failures(recorded, reasons)]
     lines += ["", "## Goals of our own", "", *_goals(recorded), "", *_pictures(recorded, folder)]
     return HEAD + "\n".join(lines).rstrip() + "\n"
 
 
-def _paper(paper: str, covered: Iterable[Coverage], recorded: Recorded) -> str:
-    """A paper in a line: what is printed, what was run of it, and the verdicts."""
+def _run(paper: str, covered: Iterable[Coverage], recorded: Recorded) -> list[str]:
+    """How much of a paper is run: its line under `RUN`."""
     printed = [(one, one.printed) for one in covered if one.printed is not None]
-    tables = [(one, item) for one, item in printed if item.numbers]
-    claims = {
-        claim.name: claim
-        for one, _ in tables
-        for claim in one.cells
-        if isinstance(claim.published, Published)
-    }
-    rows = [row for claim in claims.values() if (row := recorded.row(claim)) is not None]
+    tables = [(one, item.numbers) for one, item in printed if item.numbers]
+    rows = _printed_rows(covered, recorded)
+    untrained = sum(row.claim.trains_nothing for row in rows)
+    part = sum(not is_full(row) and not row.claim.trains_nothing for row in rows)
+    numbers = (
+        len(printed),
+        sum(bool(one.keys) for one, _ in printed),
+        sum(numbers for _, numbers in tables),
+        sum(min(numbers, one.numbers) for one, numbers in tables),
+        sum(min(numbers, one.built) for one, numbers in tables),
+        len(rows) - part - untrained,
+        part,
+        untrained,
+    )
+    return [_page(paper), *map(str, numbers)]
+
+
+def _came(paper: str, covered: Iterable[Coverage], recorded: Recorded) -> list[str]:
+    """What came of the runs of a paper: its line under `CAME`."""
+    rows = [row for row in _printed_rows(covered, recorded) if is_full(row)]
     counts, untrained = (
         Counter(row.judgement.verdict for row in rows if row.claim.trains_nothing == nothing)
         for nothing in (False, True)
     )
-    part = counts.pop(Verdict.UNDERPOWERED, 0)
-    numbers = (
-        len(printed),
-        sum(bool(one.keys) for one, _ in printed),
-        sum(item.numbers for _, item in tables),
-        sum(min(item.numbers, one.numbers) for one, item in tables),
-        counts.total(),
-        part,
-    )
-    return table_line([f"[{paper}]({paper}.md)", *map(str, numbers), _verdicts(counts, untrained)])
+    scattered = [row for row in rows if _is_compared(row) and _is_scattered(row)]
+    return [
+        _page(paper),
+        _bar(counts),
+        str(counts[Verdict.INCONCLUSIVE]) if counts else text.MISSING,
+        f"{_different(scattered)} of {len(scattered)}" if scattered else text.MISSING,
+        fixed(_chance(scattered), 1) if scattered else text.MISSING,
+        _numbers(untrained) or text.MISSING,
+        _numbers(_goals_of(paper, recorded)) or text.MISSING,
+    ]
 
 
-def _verdicts(counts: Counter[Verdict], untrained: Counter[Verdict]) -> str:
-    """Verdicts on networks, then those on rows in which nothing is trained."""
-    apart = f"; nothing trained: {_numbers(untrained)}" if untrained else ""
-    return _bar(counts) + apart
+def _page(paper: str) -> str:
+    """A link to the page of a paper."""
+    return f"[{paper}]({paper}.md)"
+
+
+def _printed_rows(covered: Iterable[Coverage], recorded: Recorded) -> list[Row]:
+    """What was run of the published numbers in the tables that a paper prints."""
+    claims = {
+        claim.name: claim
+        for one in covered
+        if one.printed is not None and one.printed.numbers
+        for claim in one.cells
+        if isinstance(claim.published, Published)
+    }
+    return [row for claim in claims.values() if (row := recorded.row(claim)) is not None]
 
 
 def _bar(counts: Counter[Verdict]) -> str:
@@ -142,23 +203,55 @@ def _by_chance(recorded: Recorded) -> list[str]:
         for reports in recorded.reports.values()
         for report in reports.values()
         for row in report.rows
-        if row.judgement.difference is not None and row.judgement.verdict in JUDGED
+        if _is_compared(row)
     ]
-    trained = [row for row in rows if row.judgement.ours and row.judgement.ours.standard_error]
+    trained = [row for row in rows if _is_scattered(row)]
     untrained = sum(row.claim.trains_nothing for row in rows)
     kinds = sum(row.judgement.kinds is not None for row in trained)
-    different = sum(row.judgement.verdict in DIFFERENT for row in trained)
-    chance = sum(1 - row.claim.rule.confidence for row in trained)
+    different, chance = _different(trained), _chance(trained)
     sentence = (
-        f"Of {len(trained)} judged cells, those of other images included, {different} are called "
-        f"different; of networks that differ in nothing about {chance:.0f} would be if their "
-        f"scores were normal. [What was simulated]({RULE}), with networks near the ceiling and "
+        f"Of {len(trained)} judged cells, with those of other images and options, {different} are "
+        f"called different; about {fixed(chance, 0)} would be if nothing differed and scores were "
+        f"normal. [What was simulated]({RULE}), with networks near the ceiling and "
         "others of which one in ten fails, says how often the rule errs. "
         f"In {kinds} of these cells networks are of two kinds. "
         f"{len(rows) - len(trained) - untrained} more cells have no spread, as all networks score "
         f"alike, and in {untrained} nothing is trained."
     )
     return [sentence]
+
+
+def _is_compared(row: Row) -> bool:
+    """True for a row with a verdict by an interval of the difference."""
+    return row.judgement.difference is not None and row.judgement.verdict in JUDGED
+
+
+def _is_scattered(row: Row) -> bool:
+    """True for a row whose networks have different scores."""
+    ours = row.judgement.ours
+    return ours is not None and bool(ours.standard_error)
+
+
+def _different(rows: Iterable[Row]) -> int:
+    """Number of rows that are called different."""
+    return sum(row.judgement.verdict in DIFFERENT for row in rows)
+
+
+def _chance(rows: Iterable[Row]) -> float:
+    """Number of rows that would be called different if nothing differed."""
+    return sum(1 - row.claim.rule.confidence for row in rows)
+
+
+def _goals_of(paper: str, recorded: Recorded) -> Counter[Verdict]:
+    """Goals of a paper that were run, by verdict."""
+    return Counter(
+        row.judgement.verdict
+        for key, reports in recorded.reports.items()
+        if key.startswith(f"{paper}/")
+        for report in reports.values()
+        for row in report.rows
+        if _has_goal(row) and row.judgement.verdict in GOALS
+    )
 
 
 def _origins(recorded: Recorded) -> list[str]:
@@ -207,36 +300,49 @@ def _link(key: str) -> str:
 
 
 def _goals(recorded: Recorded) -> list[str]:
-    """A line for each table with goals: which were reached, and which were missed."""
-    lines = [
-        f"{'; '.join(f'{SIGNS[verdict]} {verdict.value}' for verdict in GOALS)}. {text.STAR}",
-        "",
-    ]
-    for key, reports in recorded.reports.items():
-        rows = [row for report in reports.values() for row in report.rows if _has_goal(row)]
-        parts = [
-            f"{SIGNS[verdict]} {'; '.join(_places(verdict, rows))}"
-            for verdict in GOALS
-            if any(row.judgement.verdict is verdict for row in rows)
+    """A table of the goals that were run: what came of each, its recipe and its confirmation."""
+    signs = "; ".join(f"{SIGNS[verdict]} {verdict.value}" for verdict in GOALS)
+    lines = [f"{signs}. {text.STAR} {RECIPE}", ""]
+    table = [line for one in recorded.reports.items() for line in _goals_of_table(*one)]
+    head = ("goals of", "verdict", "row, columns", "recipe", "confirmation")
+    return [*lines, *map(table_line, (head, ("---",) * len(head), *table))] if table else lines
+
+
+def _goals_of_table(key: str, reports: Mapping[Kind, Report]) -> list[list[str]]:
+    """A line for each verdict, recipe and confirmation of the goals of a table."""
+    found: dict[tuple[Verdict, str, str], dict[str, list[Claim]]] = {}
+    for row in (row for report in reports.values() for row in report.rows if _has_goal(row)):
+        if (verdict := row.judgement.verdict) in GOALS:
+            recipe = recipe_of(row).removeprefix(", ") or "first recipe"
+            alike = found.setdefault((verdict, recipe, _confirmation(row)), {})
+            alike.setdefault(row.claim.row, []).append(row.claim)
+    return [
+        [
+            _link(key),
+            SIGNS[verdict],
+            as_words("; ".join(f"{name}{_columns(claims)}" for name, claims in alike.items())),
+            recipe,
+            as_words(confirmation),
         ]
-        lines += [f"- {_link(key)}: {' · '.join(parts)}."] if parts else []
-    return lines
+        for (verdict, recipe, confirmation), alike in sorted(
+            found.items(), key=lambda one: GOALS.index(one[0][0])
+        )
+    ]
+
+
+def _confirmation(row: Row) -> str:
+    """Text on the confirmation of a goal: what confirms it, or what is lacking."""
+    if row.judgement.verdict is Verdict.UNCONFIRMED:
+        return row.judgement.reason.partition("not confirmed: ")[2]
+    named = row.claim.confirmation
+    if row.judgement.verdict is not Verdict.REACHED or named is None:
+        return text.MISSING
+    return f"networks of seeds from {named.by}" if isinstance(named.by, int) else str(named.by)
 
 
 def _has_goal(row: Row) -> bool:
     number = row.claim.published
     return isinstance(number, Unpublished) and number.goal is not None
-
-
-def _places(verdict: Verdict, rows: Iterable[Row]) -> list[str]:
-    """The rows with a verdict, each with its columns, and of which subject where they repeat."""
-    found: dict[tuple[str, str], list[Claim]] = {}
-    for row in rows:
-        if row.judgement.verdict is verdict:
-            found.setdefault((row.claim.row, recipe_of(row)), []).append(row.claim)
-    return [
-        as_words(f"{name}{_columns(claims)}") + recipe for (name, recipe), claims in found.items()
-    ]
 
 
 def _columns(claims: Sequence[Claim]) -> str:
