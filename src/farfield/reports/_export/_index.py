@@ -59,7 +59,8 @@ number of our own that networks are to reach.
 
 RECIPE: Final = (
     "A *recipe* is a way of training; its number tells how many were tried with the scores on the "
-    "tests in sight. The *confirmation* says what confirms a goal, or what is lacking."
+    "tests in sight. The *confirmation* says what confirms a goal that no row by hand "
+    "reaches, or what a star lacks."
 )
 """The columns of the goals in words."""
 
@@ -227,9 +228,9 @@ def _is_compared(row: Row) -> bool:
 
 
 def _is_scattered(row: Row) -> bool:
-    """True for a row whose networks have different scores."""
+    """True for a row of trained networks with different scores."""
     ours = row.judgement.ours
-    return ours is not None and bool(ours.standard_error)
+    return not row.claim.trains_nothing and ours is not None and bool(ours.standard_error)
 
 
 def _different(rows: Iterable[Row]) -> int:
@@ -303,13 +304,18 @@ def _goals(recorded: Recorded) -> list[str]:
     """A table of the goals that were run: what came of each, its recipe and its confirmation."""
     signs = "; ".join(f"{SIGNS[verdict]} {verdict.value}" for verdict in GOALS)
     lines = [f"{signs}. {text.STAR} {RECIPE}", ""]
-    table = [line for one in recorded.reports.items() for line in _goals_of_table(*one)]
+    table = [line for one in recorded.reports.items() for line in goals_of_table(*one)]
     head = ("goals of", "verdict", "row, columns", "recipe", "confirmation")
     return [*lines, *map(table_line, (head, ("---",) * len(head), *table))] if table else lines
 
 
-def _goals_of_table(key: str, reports: Mapping[Kind, Report]) -> list[list[str]]:
-    """A line for each verdict, recipe and confirmation of the goals of a table."""
+def goals_of_table(key: str, reports: Mapping[Kind, Report]) -> list[list[str]]:
+    """A line for each verdict, recipe and confirmation of the goals of a table.
+
+    Args:
+        key: The table.
+        reports: What was run of it.
+    """
     found: dict[tuple[Verdict, str, str], dict[str, list[Claim]]] = {}
     for row in (row for report in reports.values() for row in report.rows if _has_goal(row)):
         if (verdict := row.judgement.verdict) in GOALS:
@@ -337,7 +343,7 @@ def _confirmation(row: Row) -> str:
     named = row.claim.confirmation
     if row.judgement.verdict is not Verdict.REACHED or named is None:
         return text.MISSING
-    return f"networks of seeds from {named.by}" if isinstance(named.by, int) else str(named.by)
+    return f"networks of {f'seeds from {named.by}' if isinstance(named.by, int) else named.by}"
 
 
 def _has_goal(row: Row) -> bool:
