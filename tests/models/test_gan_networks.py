@@ -13,7 +13,7 @@ from torch.nn.utils import parametrizations
 from farfield.core import Problems
 from farfield.functional import NFMRules
 from farfield.models import GAN, FeatureNetwork, ItemModel, ResNetDiscriminator, ResNetGenerator
-from farfield.models._images._spectral_norm import spectral_norm
+from farfield.models._images._discriminators import spectral_norm
 from made import assert_spread, drawn, generator, state_of
 from models.test_image_networks import MODES, away
 from oracles import adversarial as oracle

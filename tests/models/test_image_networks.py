@@ -14,7 +14,7 @@ from torch.nn.utils import parametrizations
 
 from farfield.core import HasMixingLayers, tap_layers
 from farfield.models import CNN13, BottleneckMLP, ItemModel, PreActResNet, WideResNet
-from farfield.models._images._weight_norm import weight_norm
+from farfield.models._images._cnn13 import weight_norm
 from made import assert_spread, drawn, generator, state_of, unsettled
 from oracles import image_networks as oracle
 

@@ -337,14 +337,14 @@ MUTANTS = [
     # models
     (
         "training has no teacher forcing",
-        "models/_roll_out.py",
+        "models/_object_prediction.py",
         "self._taught(items, index) if self.training else self._rolled(items, index)",
         "self._rolled(items, index)",
         "models/test_roll_out.py::test_in_training_every_frame_is_predicted_from_true_ones",
     ),
     (
         "items of a relation are read in reverse",
-        "models/_trn.py",
+        "models/_relations.py",
         "combinations(range(z.shape[1]), size)",
         "combinations(reversed(range(z.shape[1])), size)",
         "models/test_relation_networks.py::test_trn_is_that_of_the_equations",

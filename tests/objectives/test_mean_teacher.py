@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from farfield.core import TRAINING, Problems, stream
-from farfield.models._images._spectral_norm import spectral_norm
+from farfield.models._images._discriminators import spectral_norm
 from farfield.objectives import ICT, Bound, MeanTeacher, Update
 from farfield.objectives._consistency import distance, probabilities, ramp_up
 

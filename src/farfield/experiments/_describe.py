@@ -29,7 +29,7 @@ Json = Any
 
 
 def public_path(thing: type | Callable[..., object]) -> str:
-    """Import path a reader would use: `farfield.models.ESBN`, not `farfield.models._esbn.ESBN`."""
+    """Import path a reader would use: `farfield.models.ESBN`, not that of a private file."""
     parts = [part for part in thing.__module__.split(".") if not part.startswith("_")]
     module = ".".join(parts) or thing.__module__
     return f"{module}.{thing.__qualname__}"

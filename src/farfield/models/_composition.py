@@ -1,14 +1,17 @@
-"""Base of models that encode items one by one."""
+"""Encoder, context and reasoner or scorer as one model of problems."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import final
 
 import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from farfield.core import LazyItems
+from farfield.core import LazyItems, Size, check_arguments
+from farfield.models._abilities import KeepsStatistics, ScoresCandidates, TellsError
 
 
 class Composition(nn.Module):
@@ -53,3 +56,200 @@ class Composition(nn.Module):
             embeddings: What `encode` gave.
             index: Which item stands at which position of which problem.
         """
+
+
+@final
+class Relational(Composition):
+    """Encoder, context and reasoner as one model of problems.
+
+    Each distinct item is encoded once, however many problems show it; the embeddings are then
+    put into place, set into the context of their problem, and reasoned about. The result equals
+    that of encoding every place on its own.
+
+    Args:
+        encoder: From items `(item, *shape)` to embeddings `(item, feature)`.
+        context: From `(batch, time, feature)` to the same, e.g. `farfield.nn.ContextNorm`, or
+            None.
+        reasoner: From `(batch, time, feature)` to answers `(batch, num_outputs)`.
+
+    Shape:
+        Items `(item, *shape)` and their index `(batch, time)` to `(batch, num_outputs)`.
+
+    Reference:
+        webb2021, sections 3.1 and 3.2.
+    """
+
+    @check_arguments
+    def __init__(self, encoder: nn.Module, context: nn.Module | None, reasoner: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.context = context
+        self.reasoner = reasoner
+
+    def answer_and_error(
+        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch time"]
+    ) -> tuple[Float[Tensor, "batch _"], Float[Tensor, " batch"]]:
+        """Answers to every problem, and the reconstruction error of the reasoner's memory.
+
+        Args:
+            items: The distinct items.
+            index: Which item stands at which place of which problem.
+
+        Raises:
+            TypeError: If the reasoner has no such error; `MNM` has.
+            ValueError: If the index is not `(batch, time)`.
+        """
+        if not isinstance(self.reasoner, TellsError):
+            raise TypeError(
+                "reasoner must have a method answer_and_error, as MNM has, "
+                f"got {type(self.reasoner).__name__}"
+            )
+        return self.reasoner.answer_and_error(self.embed(items, index))
+
+    def embed(
+        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch time"]
+    ) -> Float[Tensor, "batch time _"]:
+        """Inputs of the reasoner: embeddings in place and in context.
+
+        Args:
+            items: The distinct items.
+            index: Which item stands at which place of which problem.
+
+        Raises:
+            ValueError: If the index is not `(batch, time)`.
+        """
+        return self._in_context(self.encode(items), index)
+
+    def answer(
+        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]
+    ) -> Float[Tensor, "batch _"]:
+        """Answer every problem from the embeddings of the items: the second of two stages.
+
+        Args:
+            embeddings: What `encode` gave.
+            index: Which item stands at which place of which problem.
+
+        Raises:
+            ValueError: If the index is not `(batch, time)`.
+        """
+        return self.reasoner(self._in_context(embeddings, index))
+
+    def _in_context(self, embeddings: Tensor, index: Tensor) -> Tensor:
+        if index.ndim != 2:
+            raise ValueError(f"index must be (batch, time), got shape {tuple(index.shape)}")
+        z = F.embedding(index, embeddings)
+        return z if self.context is None else self.context(z)
+
+
+@final
+class AnalogyScoring(Composition):
+    """Encoder, context and scorer as one model of problems with candidates.
+
+    A problem is a row of premises and candidates. Each distinct item is encoded once, however
+    often it occurs as premise or candidate; the premises and one candidate make a sequence, which
+    is set into its context and scored. Without a context, a scorer that has `score_candidates`
+    (`WReN`) is given the premises of a problem once for all its candidates. The softmax over the
+    scores of a problem is the task's.
+
+    Args:
+        encoder: From items `(item, *shape)` to embeddings `(item, feature)`.
+        context: From `(batch, candidate, time, feature)` to the same, or None.
+        scorer: From `(batch, time, feature)` to scores `(batch, 1)`.
+        num_candidates: Number of candidates, which stand at the last places of a problem.
+
+    Shape:
+        Items `(item, *shape)` and their index `(batch, premises + num_candidates)` to
+        `(batch, num_candidates)`.
+
+    Raises:
+        ValueError: If there are no candidates.
+
+    Reference:
+        webb2020, section 3.2; Hill et al. 2019.
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        encoder: nn.Module,
+        context: nn.Module | None,
+        scorer: nn.Module,
+        *,
+        num_candidates: Size,
+    ) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.context = context
+        self.scorer = scorer
+        self.num_candidates = num_candidates
+
+    def answer(
+        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]
+    ) -> Float[Tensor, "batch candidate"]:
+        """Score from the embeddings of the items: the second of two stages.
+
+        Args:
+            embeddings: What `encode` gave.
+            index: Which item stands at which place of which problem, candidates last.
+
+        Raises:
+            ValueError: If the index leaves no place for a premise.
+        """
+        if self.context is None and isinstance(self.scorer, ScoresCandidates):
+            premises, candidates = self._parted(index)
+            return self.scorer.score_candidates(
+                F.embedding(premises, embeddings), F.embedding(candidates, embeddings)
+            )
+        z = self.embed(embeddings, index)
+        return self.scorer(z.flatten(0, 1)).reshape(z.shape[:2])
+
+    def embed(
+        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]
+    ) -> Float[Tensor, "batch candidate time feature"]:
+        """Inputs of the scorer: the sequences of every problem, in context.
+
+        Args:
+            embeddings: What `encode` gave.
+            index: Which item stands at which place of which problem, candidates last.
+
+        Raises:
+            ValueError: If the index leaves no place for a premise.
+        """
+        z = F.embedding(self._sequences(index), embeddings)
+        return z if self.context is None else self.context(z)
+
+    def calibrate(
+        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]
+    ) -> None:
+        """Hand all training problems to a context that keeps statistics of them.
+
+        Args:
+            embeddings: What `encode` gave.
+            index: Which item stands at which place of which problem, candidates last.
+        """
+        if isinstance(self.context, KeepsStatistics):
+            self.context.calibrate(F.embedding(self._sequences(index), embeddings))
+
+    @property
+    def wants_statistics(self) -> bool:
+        """True if the context normalizes by statistics of training, taken once it is over."""
+        return isinstance(self.context, KeepsStatistics) and self.context.wants_statistics
+
+    def _sequences(self, index: Int[Tensor, "batch place"]) -> Int[Tensor, "batch candidate time"]:
+        """The premises and one candidate behind them, for every candidate."""
+        premises, candidates = self._parted(index)
+        repeated = premises.unsqueeze(1).expand(-1, self.num_candidates, -1)
+        return torch.cat([repeated, candidates.unsqueeze(2)], dim=2)
+
+    def _parted(self, index: Int[Tensor, "batch place"]) -> tuple[Tensor, Tensor]:
+        """The places of premises and those of candidates."""
+        if index.ndim != 2 or index.shape[1] <= self.num_candidates:
+            raise ValueError(
+                "index must be (batch, place) with premises and "
+                f"num_candidates={self.num_candidates}, got shape {tuple(index.shape)}"
+            )
+        return index[:, : -self.num_candidates], index[:, -self.num_candidates :]
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return f"num_candidates={self.num_candidates}"

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from farfield.core import check_arguments, floating_dtype
 from farfield.functional import as_fractions
-from farfield.models._maps._positions import QuestionSize
+from farfield.models._maps._readers import QuestionSize
 
 
 @final

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 
 from farfield.core import Size, check_arguments
 from farfield.functional import fan_in_uniform_, uninitialized
-from farfield.models._maps._answer_layers import answer_layers, dense_layers
-from farfield.models._maps._positions import check_read, located
+from farfield.models._maps._readers import answer_layers, check_read, dense_layers, located
 
 _KEY: Final = 16
 """Numbers of a query and of a key."""

@@ -1,4 +1,4 @@
-"""An agent with memory: encoder, sequence layer, and outputs for actions and value."""
+"""Agents: actor and critic, and quantiles of returns."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from farfield.core import Size, check_arguments
 from farfield.functional import as_fractions, uninitialized
 from farfield.models._abilities import HasHiddenSize, width_of
+from farfield.nn import QuantileHead
 
 ACTOR_GAIN = 0.01
 """Gain of the first weights of the actor, so that all actions begin about equally likely."""
@@ -147,3 +148,53 @@ def _packed(
     ends = most.clamp(max=index.shape[1]).cpu()
     packed = pack_padded_sequence(index, ends, batch_first=True, enforce_sorted=False)
     return packed._replace(data=embeddings[packed.data])
+
+
+@final
+class QuantileAgent(nn.Module):
+    """Encoder and `QuantileHead`: quantiles of the return of every action.
+
+    Unlike an `ActorCritic` it has no memory: it acts on what it sees.
+
+    Args:
+        encoder: From observations `(item, *shape)` to embeddings `(item, feature)`.
+        head: From these to quantiles.
+
+    Shape:
+        Observations `(batch, *shape)`, floating-point or uint8 of 0…255 as fractions, fractions
+        `(batch, quantile)` and noise `(batch, noise_size)` to `(batch, quantile, num_actions)`.
+
+    Attributes:
+        noise_size: Numbers of noise for an observation.
+
+    Raises:
+        ValueError: If the head is another layer.
+
+    Reference:
+        lamb2022, section 10.4.5; Dabney et al. 2018.
+    """
+
+    @check_arguments
+    def __init__(self, encoder: nn.Module, head: nn.Module) -> None:
+        super().__init__()
+        if not isinstance(head, QuantileHead):
+            raise ValueError(f"head must be a QuantileHead, got {type(head).__name__}")
+        self.encoder, self.head = encoder, head
+        self.noise_size = head.noise_size
+
+    def forward(
+        self,
+        items: Shaped[Tensor, "batch ..."],
+        fractions: Float[Tensor, "batch quantile"],
+        noise: Float[Tensor, "batch both"] | None = None,
+    ) -> Float[Tensor, "batch quantile class"]:
+        """The quantiles.
+
+        Args:
+            items: Observations.
+            fractions: Of each observation, the fractions asked for.
+            noise: Standard normal numbers for each; `None` for the mean weights.
+        """
+        z = self.encoder(as_fractions(items, self.head.cosine.weight.dtype))
+        found: Tensor = self.head(z, fractions, noise)
+        return found

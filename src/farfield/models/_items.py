@@ -1,17 +1,73 @@
-"""The composition of models that make a set of elements of each item."""
+"""Models of single items, and of sets of items."""
 
 from __future__ import annotations
 
 from typing import final
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import check_arguments
+from farfield.core import HasMixingLayers, check_arguments, floating_dtype
+from farfield.functional import as_fractions
 from farfield.models._checks import check_one_item
 from farfield.models._composition import Composition
+
+
+@final
+class ItemModel(nn.Module):
+    """A classifier of single items, or a network that restores them, as a model of problems.
+
+    A problem shows one item. Every problem of a batch is a row of what the core reads, also where
+    several show the same item: batch normalization counts problems. `SetModel` takes an item apart
+    into elements.
+
+    Args:
+        core: From items `(batch, *shape)` to answers `(batch, num_outputs)`, e.g. `PreActResNet`,
+            or to items, e.g. `SRCNN`.
+        front: What the core reads items through, from and to `(batch, *shape)`, such as a
+            standardization; None for nothing.
+
+    Shape:
+        Items `(item, *shape)`, uint8 of 0…255 or floating-point, and their index `(batch, 1)` to
+        what the core gives. Bytes are read as fractions of 255.
+
+    Attributes:
+        mixing_layers: Those of the core, if it has any.
+
+    Raises:
+        ValueError: If a part is no module.
+
+    Reference:
+        lamb2022, sections 4.5.1 and 6.3.2.
+    """
+
+    @check_arguments
+    def __init__(self, core: nn.Module, front: nn.Module | None = None) -> None:
+        super().__init__()
+        self.front = front
+        self.core = core
+        if isinstance(core, HasMixingLayers):
+            self.mixing_layers = tuple(f"core.{name}" for name in core.mixing_layers)
+
+    def forward(
+        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch place"]
+    ) -> Float[Tensor, "batch ..."]:
+        """Answer every problem of a batch.
+
+        Args:
+            items: The distinct items.
+            index: Which item each problem shows.
+
+        Raises:
+            ValueError: If the index is not `(batch, 1)`, or items are integers other than bytes.
+        """
+        check_one_item(index)
+        shown = items.index_select(0, index[:, 0])
+        if not shown.is_floating_point():
+            shown = as_fractions(shown, floating_dtype(self))
+        return self.core(shown if self.front is None else self.front(shown))
 
 
 @final

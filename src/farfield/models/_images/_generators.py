@@ -1,9 +1,9 @@
-"""The residual generator of spectrally normalized GANs."""
+"""Generators of images, and their first weights."""
 
 from __future__ import annotations
 
 import math
-from typing import Final, final
+from typing import Final, Self, final
 
 import torch
 from jaxtyping import Float
@@ -12,10 +12,83 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core import Size, check_arguments
-from farfield.functional import NFMRules
+from farfield.functional import NFMRules, uninitialized
 from farfield.models._images._maps import num_channels_of
-from farfield.models._images._xavier import XavierConv2d, XavierLinear
 from farfield.nn import MultiPass
+
+
+@final
+class XavierConv2d(nn.Conv2d):
+    """A convolution that keeps the size of maps."""
+
+    gain = 1.0
+
+    @classmethod
+    def drawn(
+        cls,
+        in_channels: int,
+        out_channels: int,
+        side: int,
+        *,
+        gain: float = 1.0,
+        generator: torch.Generator | None,
+    ) -> Self:
+        """The layer with its first weights, and biases of 0.
+
+        Args:
+            in_channels: Channels that are read.
+            out_channels: Channels that are given.
+            side: Side of the window, odd.
+            gain: Gain of the distribution.
+            generator: Where the weights are drawn from.
+        """
+        layer = uninitialized(cls, in_channels, out_channels, side, padding=side // 2)
+        layer.gain = gain
+        layer.reset_parameters(generator)
+        return layer
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw the weights anew.
+
+        Args:
+            generator: Where they are drawn from; None is torch's global generator.
+        """
+        _draw(self, self.gain, generator)
+
+
+@final
+class XavierLinear(nn.Linear):
+    """A linear layer."""
+
+    @classmethod
+    def drawn(
+        cls, in_features: int, out_features: int, *, generator: torch.Generator | None
+    ) -> Self:
+        """The layer with its first weights, and biases of 0.
+
+        Args:
+            in_features: Numbers that are read.
+            out_features: Numbers that are given.
+            generator: Where the weights are drawn from.
+        """
+        layer = uninitialized(cls, in_features, out_features)
+        layer.reset_parameters(generator)
+        return layer
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw the weights anew.
+
+        Args:
+            generator: Where they are drawn from; None is torch's global generator.
+        """
+        _draw(self, 1.0, generator)
+
+
+def _draw(layer: nn.Linear | nn.Conv2d, gain: float, generator: torch.Generator | None) -> None:
+    nn.init.xavier_uniform_(layer.weight, gain, generator=generator)
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
+
 
 _FIRST_SIDE: Final = 4
 _PASSES: Final = 2

@@ -1,0 +1,385 @@
+"""Reasoners with a memory."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from farfield.core import Size, check_arguments
+from farfield.functional import (
+    ESBNKeys,
+    ESBNParameters,
+    MNMOutputs,
+    MNMParameters,
+    NTMParameters,
+    content_scores,
+    content_weights,
+    esbn,
+    esbn_keys,
+    kaiming_normal_,
+    lstm_init_,
+    mnm,
+    ntm,
+    ntm_head_sizes,
+    ntm_heads_init_,
+    read_confidence,
+    uninitialized,
+    xavier_normal_,
+)
+from farfield.models._checks import check_sequence
+
+
+@final
+class ESBN(nn.Module):
+    r"""Bind learned keys to embeddings that the controller never sees, and answer.
+
+    At each place the controller, an LSTM, writes a key $k^w_t$ beside the embedding $z_t$, and
+    receives the keys of earlier places, weighted by how well their embeddings match:
+
+    $$k^r_t = g_t \sum_{i<t} \mathrm{softmax}_i(z_t \cdot z_i)
+      \left(k^w_i \parallel \sigma(\gamma \, z_t \cdot z_i + \beta)\right)$$
+
+    Nothing is read at the first place; after the last the controller makes one more step, and
+    the answer is read from its state. An LSTM or a Transformer computes with the embeddings
+    themselves; here they only decide which keys come back, so what is learned about the keys
+    holds for embeddings never seen.
+
+    Args:
+        in_features: Size of an embedding.
+        num_outputs: Numbers in an answer.
+        hidden_size: Hidden units of the controller.
+        key_size: Size of a key.
+        confidence: Whether the controller gets the confidence of what was read. None is yes,
+            unless there is a default memory, which does without.
+        default_memory: Whether the memory starts with one learned key and value.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, time, in_features)` to `(batch, num_outputs)`, for any time of at least 1.
+
+    Attributes:
+        controller: Holds the weights of the LSTM.
+        key: Head of the written key.
+        gate: Head of the gate on what is read.
+        output: The linear output layer.
+        confidence_gain, confidence_bias: $\gamma$ and $\beta$, start at 1 and 0; None without
+            confidence.
+        default_key, default_value: The first entry of the memory, starts at 0; None without
+            default memory.
+
+    Raises:
+        ValueError: If a size is below 1, or confidence and default memory are both asked for.
+
+    Reference:
+        webb2021, algorithm 1, appendix A.3.3; ablation and default memory, appendix A.5.5.
+
+    Example:
+        >>> reasoner = ESBN(in_features=8, num_outputs=2, hidden_size=16, key_size=4)
+        >>> reasoner(torch.rand(3, 5, 8)).shape  # three problems of five embeddings
+        torch.Size([3, 2])
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        in_features: Size,
+        num_outputs: Size,
+        *,
+        hidden_size: Size = 512,
+        key_size: Size = 256,
+        confidence: bool | None = None,
+        default_memory: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        if confidence and default_memory:
+            raise ValueError(
+                "default_memory=True takes the place of the confidence, got confidence=True; "
+                "leave confidence out or set it to False"
+            )
+        told = not default_memory if confidence is None else confidence
+        self.in_features = in_features
+        self.controller = lstm_init_(
+            uninitialized(nn.LSTMCell, key_size + int(told), hidden_size), generator
+        )
+        self.key = kaiming_normal_(uninitialized(nn.Linear, hidden_size, key_size), generator)
+        self.gate = xavier_normal_(uninitialized(nn.Linear, hidden_size, 1), generator)
+        self.output = xavier_normal_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
+        self.confidence_gain = nn.Parameter(torch.ones(1)) if told else None
+        self.confidence_bias = nn.Parameter(torch.zeros(1)) if told else None
+        self.default_key = nn.Parameter(torch.zeros(key_size)) if default_memory else None
+        self.default_value = nn.Parameter(torch.zeros(in_features)) if default_memory else None
+
+    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
+        """Answer every problem of a batch."""
+        weights, confidence = self._matches(z)
+        return self.output(esbn(weights, confidence, self._parameters_of_recurrence()))
+
+    def keys(self, z: Float[Tensor, "batch time feature"]) -> ESBNKeys:
+        """The keys written and read at every place, to look into a trained network.
+
+        Args:
+            z: Embeddings, as for the answer.
+
+        Raises:
+            ValueError: If the embeddings are not `(batch, time, in_features)`.
+        """
+        return esbn_keys(*self._matches(z), self._parameters_of_recurrence())
+
+    def _matches(self, z: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Weights of all reads, and their confidence, if any."""
+        check_sequence(z, self.in_features)
+        scores = content_scores(z, self.default_value)
+        weights = content_weights(scores)
+        if self.confidence_gain is None or self.confidence_bias is None:
+            return weights, None
+        return weights, read_confidence(scores, weights, self.confidence_gain, self.confidence_bias)
+
+    def _parameters_of_recurrence(self) -> ESBNParameters:
+        cell = self.controller
+        return ESBNParameters(
+            weight_ih=cell.weight_ih,
+            weight_hh=cell.weight_hh,
+            bias_ih=cell.bias_ih,
+            bias_hh=cell.bias_hh,
+            key_weight=self.key.weight,
+            key_bias=self.key.bias,
+            gate_weight=self.gate.weight,
+            gate_bias=self.gate.bias,
+            default_key=self.default_key,
+        )
+
+
+@final
+class NTM(nn.Module):
+    r"""Let an LSTM read and write a memory of slots, by content and by place, and answer.
+
+    At each place one head reads a mixture of slots, $r = \sum_i w_i M_i$, which the controller
+    sees beside the next embedding, and another then erases and adds, $M_i \leftarrow
+    M_i (1 - w_i e) + w_i a$. Both find their slots by the cosine with a key, mixed with where they
+    were before, turned by up to one slot, and sharpened. After the last place the controller makes
+    one more step, and the answer is read from its state. `ESBN` stores every embedding untouched
+    and computes with keys alone; here embeddings and memory mix in the controller.
+
+    Args:
+        in_features: Size of an embedding.
+        num_outputs: Numbers in an answer.
+        hidden_size: Hidden units of the controller.
+        num_slots: Number of slots.
+        slot_size: Numbers in a slot.
+        first_read: Whether the memory is read at the first place already. The released code does
+            so from the second on.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, time, in_features)` to `(batch, num_outputs)`, for any time of at least 1.
+
+    Attributes:
+        controller: Holds the weights of the LSTM.
+        heads: All heads as one layer; `farfield.functional.NTMParameters` names its rows.
+        memory: What the memory holds at the start of every sequence, learned.
+        output: The linear output layer.
+
+    Raises:
+        ValueError: If a size is below 1.
+
+    Reference:
+        Graves et al. 2014; webb2021, appendix A.3.5. The sharpening is not specified there and
+        starts as the strength of the key does, the other softplus unit.
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        in_features: Size,
+        num_outputs: Size,
+        *,
+        hidden_size: Size = 512,
+        num_slots: Size = 10,
+        slot_size: Size = 256,
+        first_read: bool = True,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.first_read = first_read
+        self.controller = lstm_init_(
+            uninitialized(nn.LSTMCell, in_features + slot_size, hidden_size), generator
+        )
+        self.heads = ntm_heads_init_(
+            uninitialized(nn.Linear, hidden_size, sum(ntm_head_sizes(slot_size))),
+            slot_size,
+            generator,
+        )
+        self.memory = nn.Parameter(torch.empty(num_slots, slot_size))
+        nn.init.xavier_normal_(self.memory, generator=generator)
+        self.output = xavier_normal_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
+
+    @classmethod
+    def released(
+        cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
+    ) -> NTM:
+        """As in webb2021's released code: nothing is read at the first place.
+
+        Args:
+            in_features: Size of an embedding.
+            num_outputs: Numbers in an answer.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(in_features, num_outputs, first_read=False, generator=generator)
+
+    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
+        """Answer every problem of a batch."""
+        check_sequence(z, self.in_features)
+        cell = self.controller
+        parameters = NTMParameters(
+            weight_ih=cell.weight_ih,
+            weight_hh=cell.weight_hh,
+            bias_ih=cell.bias_ih,
+            bias_hh=cell.bias_hh,
+            heads_weight=self.heads.weight,
+            heads_bias=self.heads.bias,
+            memory=self.memory,
+        )
+        return self.output(ntm(z, parameters, first_read=self.first_read))
+
+
+@final
+class MNM(nn.Module):
+    r"""Let an LSTM write to the weights of a network and read from it, and answer.
+
+    The memory is a network of three layers. To write a value under a key is to change its weights
+    so that the key gives the value, $W_l \leftarrow W_l - \frac{2 \beta}{n}
+    (a_l - t_l) a_{l-1}^\top$, where each layer has a target $t_l$ that another layer makes of the
+    value (MNM-p, the learned local update). To read is to put a key in. Where `NTM` keeps slots,
+    here nothing has a place of its own.
+
+    The memory is meant to be trained for giving back what was just written as well:
+    the error that `answer_and_error` gives is that part of the loss.
+
+    Args:
+        in_features: Size of an embedding.
+        num_outputs: Numbers in an answer.
+        hidden_size: Hidden units of the controller.
+        memory_size: Numbers in a key, in a value, and in each layer of the memory.
+        num_heads: How many keys are written, and read, at each step.
+        memory_trained: Whether the weights that the memory starts with are learned. In the
+            released code they stay as they were drawn.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, time, in_features)` to `(batch, num_outputs)`, for any time of at least 1.
+
+    Attributes:
+        controller: Holds the weights of the LSTM.
+        heads: All heads as one layer; `farfield.functional.MNMParameters` names its rows.
+        rate: Makes the rate of writing.
+        target: Makes the targets of the memory's layers.
+        memory: Weights that the memory starts every sequence with; a buffer if not trained.
+        read_out: Layer on the controller's state and what was read last.
+        output: The linear output layer.
+
+    Raises:
+        ValueError: If a size is below 1.
+
+    Reference:
+        Munkhdalai et al. 2019; webb2021, appendix A.3.6. All but the output layer start as torch's
+        own layers do, uniform in $\pm 1 / \sqrt{n}$ for $n$ inputs, or hidden units of the LSTM.
+    """
+
+    memory: Tensor
+
+    @check_arguments
+    def __init__(
+        self,
+        in_features: Size,
+        num_outputs: Size,
+        *,
+        hidden_size: Size = 128,
+        memory_size: Size = 128,
+        num_heads: Size = 1,
+        memory_trained: bool = True,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.controller = uninitialized(nn.LSTMCell, in_features + memory_size, hidden_size)
+        self.heads = uninitialized(nn.Linear, hidden_size, (3 * num_heads + 1) * memory_size)
+        self.rate = uninitialized(nn.Linear, memory_size, 1)
+        self.target = uninitialized(nn.Linear, memory_size, 3 * memory_size)
+        self.read_out = uninitialized(nn.Linear, hidden_size + memory_size, hidden_size)
+        memory = torch.empty(3, memory_size, memory_size)
+        _uniform_(memory, memory_size, generator)
+        if memory_trained:
+            self.memory = nn.Parameter(memory)
+        else:
+            self.register_buffer("memory", memory)
+        _uniform_all_(self.controller, hidden_size, generator)
+        for layer in (self.heads, self.rate, self.target, self.read_out):
+            _uniform_all_(layer, layer.in_features, generator)
+        self.output = xavier_normal_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
+
+    @classmethod
+    def released(
+        cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
+    ) -> MNM:
+        """As in webb2021's released code: the memory starts as it was drawn.
+
+        Args:
+            in_features: Size of an embedding.
+            num_outputs: Numbers in an answer.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(in_features, num_outputs, memory_trained=False, generator=generator)
+
+    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
+        """Answer every problem of a batch."""
+        return self.answer_and_error(z)[0]
+
+    def answer_and_error(
+        self, z: Float[Tensor, "batch time feature"]
+    ) -> tuple[Float[Tensor, "batch _"], Float[Tensor, " batch"]]:
+        """Answers, and the reconstruction error of the memory.
+
+        Args:
+            z: The embeddings.
+
+        Returns:
+            The answers, and the mean square of the reconstruction over the numbers of a value,
+            right after each writing, summed over all steps and divided by the number of places.
+        """
+        found = self._recur(z)
+        answer = self.output(self.read_out(torch.cat((found.state, found.read), dim=-1)))
+        return answer, found.error
+
+    def _recur(self, z: Tensor) -> MNMOutputs:
+        check_sequence(z, self.in_features)
+        cell = self.controller
+        parameters = MNMParameters(
+            weight_ih=cell.weight_ih,
+            weight_hh=cell.weight_hh,
+            bias_ih=cell.bias_ih,
+            bias_hh=cell.bias_hh,
+            heads_weight=self.heads.weight,
+            heads_bias=self.heads.bias,
+            rate_weight=self.rate.weight,
+            rate_bias=self.rate.bias,
+            target_weight=self.target.weight,
+            target_bias=self.target.bias,
+            memory=self.memory,
+        )
+        return mnm(z, parameters)
+
+
+def _uniform_(tensor: Tensor, size: int, generator: torch.Generator | None) -> None:
+    bound = 1 / math.sqrt(size)
+    nn.init.uniform_(tensor, -bound, bound, generator=generator)
+
+
+def _uniform_all_(module: nn.Module, size: int, generator: torch.Generator | None) -> None:
+    for parameter in module.parameters():
+        _uniform_(parameter, size, generator)
