@@ -517,8 +517,8 @@ def test_a_goal_for_an_error_is_reached_by_hand_below_it():
         assert verdict([0.5, 0.6, 0.7], claim, beside) is word
 
 
-@pytest.mark.parametrize("training, share", [(0.5, 0.0), (0.74, 0.48), (0.75, 0.5)])
-def test_networks_that_learned_less_than_half_are_not_trained(training, share):
+def learning(claim, training: float):
+    """The judgement on ten networks with that accuracy in training."""
     records = [
         msgspec.structs.replace(
             record,
@@ -529,13 +529,23 @@ def test_networks_that_learned_less_than_half_are_not_trained(training, share):
                 for score in record.scores
             ],
         )
-        for record in made_up.records(GOAL, [99.9] * 10)
+        for record in made_up.records(claim, [99.9] * 10)
     ]
-    judgement = judge(GOAL, records)
+    return judge(claim, records)
+
+
+@pytest.mark.parametrize("training, share", [(0.5, 0.0), (0.74, 0.48), (0.75, 0.5)])
+@pytest.mark.parametrize("metric", ["accuracy", "accuracy/relational"])
+def test_networks_that_learned_less_than_half_are_not_trained(training, share, metric):
+    judgement = learning(dataclasses.replace(GOAL, metric=metric), training)
     assert judgement.learned == pytest.approx(share)
     assert judgement.untrained == (share < 0.5)
+
+
+def test_nothing_is_said_on_training_by_hand_or_beside_print_or_in_another_metric():
     assert judge(BY_HAND, by_hand(99.9, 99.9)[1]).learned is None
-    assert judge(CELL, made_up.records(CELL, [99.9] * 10)).learned is None
+    assert learning(CELL, 0.5).learned is None
+    assert learning(dataclasses.replace(GOAL, metric="loss"), 0.5).learned is None
 
 
 def test_a_confirmation_is_of_a_frozen_recipe():

@@ -107,7 +107,8 @@ class Judgement:
         diverged: Seed of each network that diverged, with the step since which its loss is not
             finite.
         learned: Share of the way from the floor to the best score that training problems have
-            gone, on average; `None` where it was not scored, or nothing is trained.
+            gone, on average; `None` where it was not scored, nothing is trained, a number is
+            published, or the claim's metric is not the task's.
     """
 
     verdict: Verdict
@@ -234,7 +235,9 @@ def _learned(claim: Claim, records: Sequence[Record]) -> float | None:
     """Share of the way from the floor to the best score on training problems, on average."""
     task = claim.experiment.task
     metric = metric_of(task)
-    if claim.is_by_hand or isinstance(claim.published, Published) or claim.metric != metric:
+    # A score of some of the problems, such as accuracy/relational, is of the same networks.
+    is_own = claim.metric.partition("/")[0] == metric
+    if claim.is_by_hand or isinstance(claim.published, Published) or not is_own:
         return None
     measure = measure_of(metric)
     best = measure.lowest if measure.lower_is_better else measure.highest
@@ -242,7 +245,7 @@ def _learned(claim: Claim, records: Sequence[Record]) -> float | None:
         scores = [record.final(TRAINING, metric) for record in records]
     except KeyError:
         return None
-    if not math.isfinite(best - (floor := task.chance(TRAINING))):
+    if not (math.isfinite(best) and math.isfinite(floor := task.chance(TRAINING))):
         return None
     return (sum(scores) / len(scores) - floor) / (best - floor)
 
