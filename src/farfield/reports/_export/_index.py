@@ -115,7 +115,7 @@ def index_page(
 
 
 def _run(paper: str, covered: Iterable[Coverage], recorded: Recorded) -> list[str]:
-    """How much of a paper is run: its line under `RUN`."""
+    """Line of a paper in the table of runs."""
     printed = [(one, one.printed) for one in covered if one.printed is not None]
     tables = [(one, item.numbers) for one, item in printed if item.numbers]
     rows = _printed_rows(covered, recorded)
@@ -135,7 +135,7 @@ def _run(paper: str, covered: Iterable[Coverage], recorded: Recorded) -> list[st
 
 
 def _came(paper: str, covered: Iterable[Coverage], recorded: Recorded) -> list[str]:
-    """What came of the runs of a paper: its line under `CAME`."""
+    """Line of a paper in the table of verdicts."""
     rows = [row for row in _printed_rows(covered, recorded) if is_full(row)]
     counts, untrained = (
         Counter(row.judgement.verdict for row in rows if row.claim.trains_nothing == nothing)
@@ -159,7 +159,7 @@ def _page(paper: str) -> str:
 
 
 def _printed_rows(covered: Iterable[Coverage], recorded: Recorded) -> list[Row]:
-    """What was run of the published numbers in the tables that a paper prints."""
+    """Rows of the published numbers in the tables that a paper prints, where run."""
     claims = {
         claim.name: claim
         for one in covered
