@@ -143,7 +143,7 @@ def test_a_wrong_name_is_repeated_with_the_nearest_right_one(
         ("reproduce webb2021/demo --cell '' table-9/*", "unknown cell ''"),
         ("fetch mnist --mirror ./mnist", "mirrors must begin with one of https:, http:, file:"),
         ("show sequential-mnist", "run `farfield fetch mnist`, or set FARFIELD_DATA"),
-        ("report", "records must name a folder of records, got runs"),
+        ("report --records mine", "records must name a folder of records, got mine"),
         ("report --seeds 0", "seeds must be at least 1, got 0"),
     ],
 )
