@@ -165,7 +165,7 @@ MUTANTS = [
     ),
     (
         "other passes start from the weights of the network",
-        "nn/_nfm/_redraw.py",
+        "nn/_nfm/_nfm.py",
         "        reset()\n",
         "        pass\n",
         "nn/test_multi_pass.py::test_other_passes_have_weights_drawn_anew",
@@ -215,7 +215,7 @@ MUTANTS = [
     ),
     (
         "the reset gate acts on the input",
-        "nn/_recurrent/_normalized_gru.py",
+        "nn/_recurrent/_normalized_layers.py",
         "inputs[..., 2 * size :] + reset * hidden[..., 2 * size :]",
         "reset * (inputs[..., 2 * size :] + hidden[..., 2 * size :])",
         "nn/test_normalized_cells.py::test_equations",
@@ -654,7 +654,7 @@ MUTANTS = [
     ),
     (
         "the mean image is of test images too",
-        "nn/_images/_center_images.py",
+        "nn/_images/_standardizations.py",
         "mean_images.with_test if includes_test else mean_images.training",
         "mean_images.with_test",
         "nn/test_image_statistics.py::test_images_are_centered_by_one_of_both_means",

@@ -5,38 +5,38 @@ from typing import Final
 from torch import nn
 
 from farfield._exports import exported
-from farfield.nn._control._noisy_linear import NoisyLinear as NoisyLinear
-from farfield.nn._control._quantile_head import QuantileHead as QuantileHead
+from farfield.nn._control._value_heads import NoisyLinear as NoisyLinear
+from farfield.nn._control._value_heads import QuantileHead as QuantileHead
 from farfield.nn._encoders._analogy_encoder import AnalogyEncoder as AnalogyEncoder
 from farfield.nn._encoders._encoders import ConvEncoder as ConvEncoder
 from farfield.nn._encoders._encoders import MLPEncoder as MLPEncoder
 from farfield.nn._encoders._encoders import RandomEncoder as RandomEncoder
-from farfield.nn._encoders._figure_encoder import FigureEncoder as FigureEncoder
 from farfield.nn._encoders._frames import FrameDecoder as FrameDecoder
 from farfield.nn._encoders._frames import FrameEncoder as FrameEncoder
-from farfield.nn._encoders._linear_decoder import LinearDecoder as LinearDecoder
-from farfield.nn._encoders._linear_encoder import LinearEncoder as LinearEncoder
+from farfield.nn._encoders._linear_encoders import LinearDecoder as LinearDecoder
+from farfield.nn._encoders._linear_encoders import LinearEncoder as LinearEncoder
+from farfield.nn._encoders._linear_encoders import WordEncoder as WordEncoder
 from farfield.nn._encoders._moment_encoder import MomentEncoder as MomentEncoder
-from farfield.nn._encoders._panel_encoder import PanelEncoder as PanelEncoder
-from farfield.nn._encoders._placements import PerNonlinearity as PerNonlinearity
-from farfield.nn._encoders._placements import PerProjection as PerProjection
-from farfield.nn._encoders._placements import Placement as Placement
-from farfield.nn._encoders._planes_encoder import PlanesEncoder as PlanesEncoder
-from farfield.nn._encoders._planes_nfm_encoder import PlanesNFMEncoder as PlanesNFMEncoder
+from farfield.nn._encoders._panels import FigureEncoder as FigureEncoder
+from farfield.nn._encoders._panels import PanelEncoder as PanelEncoder
+from farfield.nn._encoders._planes import PerNonlinearity as PerNonlinearity
+from farfield.nn._encoders._planes import PerProjection as PerProjection
+from farfield.nn._encoders._planes import Placement as Placement
+from farfield.nn._encoders._planes import PlanesEncoder as PlanesEncoder
+from farfield.nn._encoders._planes import PlanesNFMEncoder as PlanesNFMEncoder
 from farfield.nn._encoders._set_encoders import ComponentEncoder as ComponentEncoder
 from farfield.nn._encoders._set_encoders import PatchEncoder as PatchEncoder
 from farfield.nn._encoders._silhouette_encoder import SilhouetteEncoder as SilhouetteEncoder
-from farfield.nn._encoders._word_encoder import WordEncoder as WordEncoder
-from farfield.nn._images._center_images import CenterImages as CenterImages
-from farfield.nn._images._standardize import Standardize as Standardize
-from farfield.nn._images._zca import ZCA as ZCA
-from farfield.nn._interpreter._line_of_code import LineOfCode as LineOfCode
-from farfield.nn._interpreter._mod_attn import ModAttn as ModAttn
-from farfield.nn._interpreter._mod_lin import ModLin as ModLin
-from farfield.nn._interpreter._mod_lin import ModMLP as ModMLP
+from farfield.nn._images._standardizations import ZCA as ZCA
+from farfield.nn._images._standardizations import CenterImages as CenterImages
+from farfield.nn._images._standardizations import Standardize as Standardize
+from farfield.nn._interpreter._modulated import ModAttn as ModAttn
+from farfield.nn._interpreter._modulated import ModLin as ModLin
+from farfield.nn._interpreter._modulated import ModMLP as ModMLP
+from farfield.nn._interpreter._modulated import RelativePosition as RelativePosition
 from farfield.nn._interpreter._neural_interpreter import NeuralInterpreter as NeuralInterpreter
-from farfield.nn._interpreter._pre_norm_transformer import PreNormTransformer as PreNormTransformer
-from farfield.nn._interpreter._relative_position import RelativePosition as RelativePosition
+from farfield.nn._interpreter._neural_interpreter import PreNormTransformer as PreNormTransformer
+from farfield.nn._interpreter._script import LineOfCode as LineOfCode
 from farfield.nn._interpreter._script import Script as Script
 from farfield.nn._interpreter._syntax import Functions as Functions
 from farfield.nn._interpreter._syntax import Instructions as Instructions
@@ -46,48 +46,48 @@ from farfield.nn._interpreter._type_inference import TypeInference as TypeInfere
 from farfield.nn._nfm._multi_pass import LayerRead as LayerRead
 from farfield.nn._nfm._multi_pass import MultiPass as MultiPass
 from farfield.nn._nfm._nfm import NFM as NFM
-from farfield.nn._norm._batch_context_norm import BatchContextNorm as BatchContextNorm
+from farfield.nn._norm._context_norm import BatchContextNorm as BatchContextNorm
 from farfield.nn._norm._context_norm import ContextNorm as ContextNorm
-from farfield.nn._norm._context_whitening import ContextWhitening as ContextWhitening
+from farfield.nn._norm._context_norm import ContextWhitening as ContextWhitening
+from farfield.nn._norm._context_norm import SlidingContextNorm as SlidingContextNorm
 from farfield.nn._norm._divisive_norm import DivisiveNorm1d as DivisiveNorm1d
 from farfield.nn._norm._divisive_norm import DivisiveNorm2d as DivisiveNorm2d
-from farfield.nn._norm._group_norm import GroupNorm as GroupNorm
-from farfield.nn._norm._identity_norm import IdentityNorm as IdentityNorm
-from farfield.nn._norm._image_batch_norm import ImageBatchNorm as ImageBatchNorm
-from farfield.nn._norm._instance_norm import InstanceNorm as InstanceNorm
-from farfield.nn._norm._layer_norm import LayerNorm as LayerNorm
-from farfield.nn._norm._map_normalizer import MapNormalizer as MapNormalizer
-from farfield.nn._norm._misaligned_context_norm import (
+from farfield.nn._norm._field_norm import (
     MisalignedContextNorm as MisalignedContextNorm,
 )
-from farfield.nn._norm._pooled_batch_norm import PooledBatchNorm as PooledBatchNorm
+from farfield.nn._norm._field_norm import PooledBatchNorm as PooledBatchNorm
+from farfield.nn._norm._field_norm import SlotBatchNorm as SlotBatchNorm
+from farfield.nn._norm._field_norm import SubBatchNorm as SubBatchNorm
+from farfield.nn._norm._image_norms import GroupNorm as GroupNorm
+from farfield.nn._norm._image_norms import IdentityNorm as IdentityNorm
+from farfield.nn._norm._image_norms import ImageBatchNorm as ImageBatchNorm
+from farfield.nn._norm._image_norms import InstanceNorm as InstanceNorm
+from farfield.nn._norm._image_norms import LayerNorm as LayerNorm
+from farfield.nn._norm._image_norms import MapNormalizer as MapNormalizer
 from farfield.nn._norm._sequence_norms import NormalizedSequence as NormalizedSequence
 from farfield.nn._norm._sequence_norms import PastNorm as PastNorm
 from farfield.nn._norm._sequence_norms import SequenceNorm as SequenceNorm
 from farfield.nn._norm._sequence_norms import TimeStepNorm as TimeStepNorm
-from farfield.nn._norm._sliding_context_norm import SlidingContextNorm as SlidingContextNorm
-from farfield.nn._norm._slot_batch_norm import SlotBatchNorm as SlotBatchNorm
-from farfield.nn._norm._sub_batch_norm import SubBatchNorm as SubBatchNorm
 from farfield.nn._recurrent._causal_transformer import CausalTransformer as CausalTransformer
-from farfield.nn._recurrent._dnc import DNC as DNC
-from farfield.nn._recurrent._entity_network import EntNet as EntNet
+from farfield.nn._recurrent._fused_layers import GRUDynamics as GRUDynamics
 from farfield.nn._recurrent._fused_layers import GRULayer as GRULayer
+from farfield.nn._recurrent._fused_layers import LSTMDynamics as LSTMDynamics
 from farfield.nn._recurrent._fused_layers import LSTMLayer as LSTMLayer
-from farfield.nn._recurrent._gated_dynamics import GRUDynamics as GRUDynamics
-from farfield.nn._recurrent._gated_dynamics import LSTMDynamics as LSTMDynamics
 from farfield.nn._recurrent._holding_rnn import HoldingRNN as HoldingRNN
 from farfield.nn._recurrent._linear_recurrent_unit import LinearRecurrentUnit as LinearRecurrentUnit
-from farfield.nn._recurrent._normalized_gru import NormalizedGRU as NormalizedGRU
-from farfield.nn._recurrent._normalized_lstm import NormalizedLSTM as NormalizedLSTM
-from farfield.nn._recurrent._normalized_rnn import NormalizedRNN as NormalizedRNN
-from farfield.nn._recurrent._ntm_layer import NTMLayer as NTMLayer
-from farfield.nn._recurrent._relational_memory_core import (
+from farfield.nn._recurrent._memory_layers import DNC as DNC
+from farfield.nn._recurrent._memory_layers import EntNet as EntNet
+from farfield.nn._recurrent._memory_layers import NTMLayer as NTMLayer
+from farfield.nn._recurrent._memory_layers import (
     RelationalMemoryCore as RelationalMemoryCore,
 )
+from farfield.nn._recurrent._normalized_layers import NormalizedGRU as NormalizedGRU
+from farfield.nn._recurrent._normalized_layers import NormalizedLSTM as NormalizedLSTM
+from farfield.nn._recurrent._normalized_layers import NormalizedRNN as NormalizedRNN
+from farfield.nn._rims._mechanisms import Communication as Communication
+from farfield.nn._rims._mechanisms import InputAttention as InputAttention
+from farfield.nn._rims._mechanisms import Wiring as Wiring
 from farfield.nn._rims._rims import RIMs as RIMs
-from farfield.nn._rims._rims_parts import Communication as Communication
-from farfield.nn._rims._rims_parts import InputAttention as InputAttention
-from farfield.nn._rims._rims_parts import Wiring as Wiring
 
 ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "analogy": AnalogyEncoder,

@@ -11,8 +11,7 @@ from torch import Tensor, nn
 
 from farfield.core import Depth, Size, check_arguments, layer_by_name, tap_layers
 from farfield.functional import NFMRead, NFMRules, WrittenState
-from farfield.nn._nfm._nfm import NFM
-from farfield.nn._nfm._redraw import redraw
+from farfield.nn._nfm._nfm import NFM, redraw
 
 Read = Callable[[Tensor, Sequence[WrittenState], int], Tensor]
 """`NFM.read`, or what gives the same and more."""

@@ -1,19 +1,152 @@
-"""Neural function modules: layers that read earlier layers."""
+"""Neural Function Modules."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from typing import final
+from typing import Any, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import NonNegativeInt, Size, check_arguments
-from farfield.functional import NFMRead, NFMRules, WrittenState
+from farfield.core import NonNegativeInt, Size, check_arguments, forked_generators, stream
+from farfield.functional import (
+    NFMRead,
+    NFMRules,
+    NFMWeights,
+    WrittenState,
+    fan_in_uniform_,
+    linear,
+    nfm_change,
+    nfm_trace,
+    uninitialized,
+)
 from farfield.nn._input_checks import check_dtype
-from farfield.nn._nfm._nfm_layer import NFMLayer
+
+
+def redraw(network: nn.Module, generator: torch.Generator | None) -> nn.Module:
+    """A copy of a network whose weights are drawn anew, by `reset_parameters` of each layer.
+
+    Args:
+        network: The network, which stays as it is.
+        generator: Where the seed of the draws comes from; None is torch's global generator.
+
+    Raises:
+        ValueError: If a layer has parameters and no `reset_parameters`.
+    """
+    drawn = copy.deepcopy(network)
+    seed = int(torch.randint(2**63 - 1, (), generator=generator))
+    # torch's layers draw from the global generator alone.
+    with forked_generators(stream(seed, "weights")):
+        for name, layer in reversed([*drawn.named_modules()]):  # whole layers after their parts
+            _reset(name, layer)
+    return drawn
+
+
+def _reset(name: str, layer: nn.Module) -> None:
+    # The attention of torch keeps it to itself.
+    reset = getattr(layer, "reset_parameters", getattr(layer, "_reset_parameters", None))
+    if callable(reset):
+        reset()
+    elif any(True for _ in layer.parameters(recurse=False)):
+        raise ValueError(
+            f"network must have reset_parameters in every layer with weights, with which those of "
+            f"another pass are drawn, got {name!r}, a {type(layer).__name__} without; "
+            f"shared=True needs none"
+        )
+
+
+@final
+class NFMLayer(nn.Module):
+    """Weights with which a layer writes, and, if it reads, those with which it reads.
+
+    States are given with their features last.
+
+    Args:
+        num_features: Of its state.
+        rules: The options.
+        reads: Whether it reads.
+        generator: Where the first weights are drawn from.
+    """
+
+    def __init__(
+        self, num_features: int, rules: NFMRules, *, reads: bool, generator: torch.Generator | None
+    ) -> None:
+        super().__init__()
+        keys, values = (rules.num_heads * size for size in (rules.key_size, rules.value_size))
+
+        def projection(outputs: int) -> nn.Linear:
+            layer = uninitialized(nn.Linear, num_features, outputs, bias=rules.bias)
+            return fan_in_uniform_(layer, generator)
+
+        self.rules = rules
+        self.key, self.value = projection(keys), projection(values)
+        if not reads:
+            return
+        self.query = projection(keys)
+        inputs = values + num_features * rules.residual_input
+        self.out = nn.Sequential(
+            _convolution(inputs, num_features, rules, generator),
+            nn.BatchNorm2d(num_features),
+            nn.ReLU(),
+            _convolution(num_features, num_features, rules, generator),
+        )
+        self.gamma = nn.Parameter(torch.zeros(()))
+
+    def write(self, x: Tensor) -> WrittenState:
+        """Keys and values of a state."""
+        return WrittenState(_projected(x, self.key), _projected(x, self.value))
+
+    def trace(
+        self,
+        x: Tensor,
+        written: Sequence[WrittenState],
+        *,
+        generator: torch.Generator | None = None,
+    ) -> tuple[Tensor, NFMRead]:
+        """The change of a state by what it reads, and the read."""
+        self._count()
+        weights, moving, training = self._weights(), self._moving(), self.training
+        return nfm_trace(
+            x, written, weights, moving, self.rules, training=training, generator=generator
+        )
+
+    def change(self, x: Tensor, written: Sequence[WrittenState]) -> Tensor:
+        """The change alone, of which gradients take little memory."""
+        self._count()
+        weights, moving, training = self._weights(), self._moving(), self.training
+        return nfm_change(x, written, weights, moving, self.rules, training=training)
+
+    def _weights(self) -> NFMWeights:
+        hidden, norm, _, out = self.out
+        network = (part for own in (hidden, norm, out) for part in (own.weight, own.bias))
+        tensors: Any = (self.query.weight, self.query.bias, *network, self.gamma)
+        return NFMWeights(*tensors)
+
+    def _moving(self) -> tuple[Tensor, Tensor]:
+        """The running statistics."""
+        return self.out.get_buffer("1.running_mean"), self.out.get_buffer("1.running_var")
+
+    def _count(self) -> None:
+        """Count a batch, as batch normalization does."""
+        if self.training:
+            self.out.get_buffer("1.num_batches_tracked").add_(1)
+
+
+def _convolution(
+    inputs: int, outputs: int, rules: NFMRules, generator: torch.Generator | None
+) -> nn.Conv2d:
+    size = rules.kernel_size
+    layer = uninitialized(nn.Conv2d, inputs, outputs, size, padding=size // 2, bias=rules.bias)
+    return fan_in_uniform_(layer, generator)
+
+
+def _projected(x: Tensor, layer: nn.Linear) -> Tensor:
+    """A linear layer at all positions, as one product."""
+    found = linear(x.reshape(-1, x.shape[-1]), layer.weight, layer.bias)
+    return found.reshape(*x.shape[:-1], layer.out_features)
 
 
 @final

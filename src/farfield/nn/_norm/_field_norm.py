@@ -1,15 +1,16 @@
-"""Normalizers of a batch of problems over a field, which a subclass gives."""
+"""Normalizers over a field of a batch of sequences."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.types import Device
 
-from farfield.core import NonNegativeFloat, Size, check_arguments
+from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
 from farfield.functional import (
     ContextStatistics,
     Fold,
@@ -18,6 +19,10 @@ from farfield.functional import (
     field_norm,
     field_statistics,
     norm_by_statistics,
+    over_batch,
+    over_batch_and_places,
+    over_pieces,
+    over_sub_batches,
 )
 from farfield.nn._norm._normalizer import Normalizer
 
@@ -185,3 +190,285 @@ class TrainedFieldNorm(FieldNorm):
         moments = field_moments(z, self._field, correction=self.correction)
         for buffer, moment in zip((self.mean, self.variance), moments, strict=True):
             buffer.copy_(moment.reshape(buffer.shape))
+
+
+@final
+class MisalignedContextNorm(FieldNorm):
+    r"""Normalize over pieces of a sequence of all problems, cut without regard to the problems.
+
+    $$y = \gamma \frac{z - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
+
+    with mean and variance over a piece. The problems of a batch are put one behind the other, for
+    every candidate by itself, and cut into pieces of `piece_size`: 32 problems of 4 into 25 pieces
+    of 5 and one of 3. It shows what `ContextNorm` owes to its contexts being the problems.
+
+    Args:
+        num_features: Number of features.
+        piece_size: Number of embeddings in a piece; the last ones of a batch may be fewer.
+        eps: Added to the variance.
+        affine: Whether gain and shift of each feature are learned.
+        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
+        test_batch_size: Number of problems that are normalized together in evaluation mode, in the
+            order given; the last ones may be fewer.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+
+    Shape:
+        `(batch, *candidate, time, feature)` in and out.
+
+    Attributes:
+        weight: Gain $\gamma$, starts at 1; None without `affine`.
+        bias: Shift $\beta$, starts at 0; None without `affine`.
+        sigma: The learned $\sigma$; None without `learned_sigma`.
+
+    Raises:
+        ValueError: If an argument is out of range or the features are others.
+
+    Reference:
+        webb2020, section 4.2 (mis-aligned context normalization).
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        num_features: Size,
+        *,
+        piece_size: Size = 5,
+        eps: NonNegativeFloat = 1e-8,
+        affine: bool = True,
+        learned_sigma: bool = False,
+        test_batch_size: Size = 32,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(
+            num_features,
+            eps=eps,
+            affine=affine,
+            learned_sigma=learned_sigma,
+            test_batch_size=test_batch_size,
+            device=device,
+            dtype=dtype,
+        )
+        self.piece_size = piece_size
+
+    def _field(self, z: Tensor) -> Fold:
+        return over_pieces(self.piece_size)(z)
+
+
+@final
+class SubBatchNorm(FieldNorm):
+    r"""Normalize every feature at every place over a few consecutive problems.
+
+    $$y = \gamma \frac{z - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
+
+    with mean and variance over the problems of a group, at one place. It is `SlotBatchNorm` with
+    samples as small as those of `ContextNorm`.
+
+    Args:
+        num_features: Number of features.
+        group_size: Number of consecutive problems in a group; the last ones of a batch may be
+            fewer.
+        eps: Added to the variance.
+        affine: Whether gain and shift of each feature are learned.
+        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
+        test_batch_size: Number of problems that are normalized together in evaluation mode, in the
+            order given; the last ones may be fewer.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+
+    Shape:
+        `(batch, *candidate, time, feature)` in and out.
+
+    Attributes:
+        weight: Gain $\gamma$, starts at 1; None without `affine`.
+        bias: Shift $\beta$, starts at 0; None without `affine`.
+        sigma: The learned $\sigma$; None without `learned_sigma`.
+
+    Raises:
+        ValueError: If an argument is out of range or the features are others.
+
+    Reference:
+        webb2020, section 4.2 (sub-batch normalization).
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        num_features: Size,
+        *,
+        group_size: Size = 4,
+        eps: NonNegativeFloat = 1e-8,
+        affine: bool = True,
+        learned_sigma: bool = False,
+        test_batch_size: Size = 32,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(
+            num_features,
+            eps=eps,
+            affine=affine,
+            learned_sigma=learned_sigma,
+            test_batch_size=test_batch_size,
+            device=device,
+            dtype=dtype,
+        )
+        self.group_size = group_size
+
+    def _field(self, z: Tensor) -> Fold:
+        return over_sub_batches(self.group_size)(z)
+
+
+@final
+class PooledBatchNorm(TrainedFieldNorm):
+    r"""Normalize every feature over the problems of a batch and all their places.
+
+    $$y_{ijk} = \gamma_k \frac{z_{ijk} - \mu_k}{\sqrt{\sigma^2_k + \epsilon}} + \beta_k$$
+
+    with mean and variance of feature $k$ over the problems $i$ and places $j$. It is
+    `torch.nn.BatchNorm1d` on `(batch · places, feature)`, without running averages.
+    `SlotBatchNorm` has a mean for every place.
+
+    In evaluation mode the statistics are those of the problems given, `test_batch_size` of them
+    at a time, or with `training_statistics` those of a training set, taken once by
+    `calibrate`.
+
+    Args:
+        num_features: Number of features.
+        training_statistics: Whether to normalize by the training set in evaluation mode, and not
+            by the test batch.
+        correction: Subtracted from the number of embeddings in the variance: 0 as published, 1 as
+            in the released PyTorch code of webb2020.
+        eps: Added to the variance.
+        affine: Whether gain and shift of each feature are learned.
+        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
+        test_batch_size: Number of problems that are normalized together in evaluation mode, in the
+            order given; the last ones may be fewer.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+
+    Shape:
+        `(batch, *places, feature)` in and out.
+
+    Attributes:
+        weight: Gain $\gamma$, starts at 1; None without `affine`.
+        bias: Shift $\beta$, starts at 0; None without `affine`.
+        sigma: The learned $\sigma$; None without `learned_sigma`.
+        mean: Mean of the training set, nan until it is taken; None by the test batch.
+        variance: Its variance, likewise.
+
+    Raises:
+        ValueError: If an argument is out of range, the features are others, or training
+            statistics are needed that were never taken.
+
+    Reference:
+        webb2020, section 4.2 (batch normalization).
+    """
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913 — two are torch's
+        self,
+        num_features: Size,
+        *,
+        training_statistics: bool = False,
+        correction: NonNegativeInt = 0,
+        eps: NonNegativeFloat = 1e-8,
+        affine: bool = True,
+        learned_sigma: bool = False,
+        test_batch_size: Size = 32,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(
+            num_features,
+            kept_shape=(num_features,) if training_statistics else None,
+            correction=correction,
+            eps=eps,
+            affine=affine,
+            learned_sigma=learned_sigma,
+            test_batch_size=test_batch_size,
+            device=device,
+            dtype=dtype,
+        )
+        self.training_statistics = training_statistics
+
+    _field = staticmethod(over_batch_and_places)
+
+
+@final
+class SlotBatchNorm(TrainedFieldNorm):
+    r"""Normalize every feature at every place over the problems of a batch.
+
+    $$y_{ijk} = \gamma_k \frac{z_{ijk} - \mu_{jk}}{\sqrt{\sigma^2_{jk} + \epsilon}} + \beta_k$$
+
+    with mean and variance of feature $k$ at place $j$ over the problems $i$; gain and shift are
+    the same at all places. It is the batch normalization of webb2020's released code, where a
+    place is a candidate and a time. `PooledBatchNorm` has one mean for all places.
+
+    In evaluation mode the statistics are those of the problems given, `test_batch_size` of them
+    at a time, or with `training_statistics` those of a training set, taken once by
+    `calibrate`.
+
+    Args:
+        num_features: Number of features.
+        training_statistics: Shape of the places, such as `(7, 4)` for candidate and time, to
+            normalize by the training set in evaluation mode. None is by the test batch.
+        correction: Subtracted from the number of problems in the variance: 0 as published, 1 as in
+            the released PyTorch code of webb2020.
+        eps: Added to the variance.
+        affine: Whether gain and shift of each feature are learned.
+        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
+        test_batch_size: Number of problems that are normalized together in evaluation mode, in the
+            order given; the last ones may be fewer.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+
+    Shape:
+        `(batch, *places, feature)` in and out.
+
+    Attributes:
+        weight: Gain $\gamma$, starts at 1; None without `affine`.
+        bias: Shift $\beta$, starts at 0; None without `affine`.
+        sigma: The learned $\sigma$; None without `learned_sigma`.
+        mean: Mean of the training set, nan until it is taken; None by the test batch.
+        variance: Its variance, likewise.
+
+    Raises:
+        ValueError: If an argument is out of range, the features are others, or training
+            statistics are needed that were never taken.
+
+    Reference:
+        webb2020, section 4.2 (batch normalization).
+    """
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913 — two are torch's
+        self,
+        num_features: Size,
+        *,
+        training_statistics: Sequence[int] | None = None,
+        correction: NonNegativeInt = 0,
+        eps: NonNegativeFloat = 1e-8,
+        affine: bool = True,
+        learned_sigma: bool = False,
+        test_batch_size: Size = 32,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(
+            num_features,
+            kept_shape=None
+            if training_statistics is None
+            else (*training_statistics, num_features),
+            correction=correction,
+            eps=eps,
+            affine=affine,
+            learned_sigma=learned_sigma,
+            test_batch_size=test_batch_size,
+            device=device,
+            dtype=dtype,
+        )
+        self.training_statistics = training_statistics
+
+    _field = staticmethod(over_batch)

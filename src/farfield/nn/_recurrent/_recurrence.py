@@ -10,13 +10,15 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.functional import Indexed, linear
-from farfield.nn._encoders._placements import PerNonlinearity, Placement
-from farfield.nn._norm._batch_context_norm import BatchContextNorm
-from farfield.nn._norm._context_norm import ContextNorm
-from farfield.nn._norm._context_whitening import ContextWhitening
-from farfield.nn._norm._misaligned_context_norm import MisalignedContextNorm
-from farfield.nn._norm._sliding_context_norm import SlidingContextNorm
-from farfield.nn._recurrent._recurrent_layers import RecurrentLayers
+from farfield.nn._encoders._planes import PerNonlinearity, Placement
+from farfield.nn._norm._context_norm import (
+    BatchContextNorm,
+    ContextNorm,
+    ContextWhitening,
+    SlidingContextNorm,
+)
+from farfield.nn._norm._field_norm import MisalignedContextNorm
+from farfield.nn._recurrent._fused_layers import RecurrentLayers
 from farfield.nn._recurrent._states import State
 
 _OVER_TIME = (

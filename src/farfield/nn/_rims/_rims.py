@@ -14,11 +14,10 @@ from torch.types import Device
 
 from farfield.core import Depth, Dropout, Size, check_arguments
 from farfield.functional import Indexed, RIMsOutputs, RIMsTrace, rims, rims_trace
-from farfield.nn._recurrent._recurrent_layers import run_layers
+from farfield.nn._recurrent._fused_layers import run_layers
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
-from farfield.nn._rims._mechanisms import Mechanisms
-from farfield.nn._rims._rims_parts import Wiring
+from farfield.nn._rims._mechanisms import Mechanisms, Wiring
 
 
 @final
