@@ -10,6 +10,7 @@ import pytest
 from farfield.records import Record, Score
 from farfield.reports import export, load_export, markdown, profiles, results_pages, tabulate
 from farfield.reproductions import TABLES, Budget, Claim, Unpublished, Verdict, judge
+from reproductions import made_up
 
 TABLE = TABLES["webb2020/table-4"]
 ALL_FRAMES = TABLE.cells["context-norm-all-frames/width-13-31"]
@@ -28,7 +29,7 @@ def records(claim: Claim, *errors: float, budget: Budget = Budget.PAPER) -> list
             steps=steps,
             scores=(Score(step=steps, regime=claim.regime, metric="mse", value=error, count=1000),),
             seconds=2.0,
-            environment={},
+            environment=made_up.ENVIRONMENT,
         )
         for seed, error in enumerate(errors)
     ]
