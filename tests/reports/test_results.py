@@ -13,8 +13,8 @@ import pytest
 
 from farfield.experiments import ByHand, Experiment, Recipe, array_digest
 from farfield.reports import export, load_export, results_pages
+from farfield.reports._export._goals import goals_of_table
 from farfield.reports._export._images import PAPER_DIGEST
-from farfield.reports._export._index import goals_of_table
 from farfield.reports._export._notes import load_reasons
 from farfield.reports._export._recorded import Recorded, recorded_reports
 from farfield.reports._tables import _levels
@@ -309,6 +309,12 @@ def test_a_confirmation_on_other_images_counts_for_the_goal_on_the_built_in_ones
     ] == [
         ("★", "networks of ours/withheld-95"),
         ("✦", "no row by hand has run, no confirmation is named"),
+    ]
+    found[goal.name] = made_up.records(goal, [50.0] * 20, steps=goal.experiment.recipe.steps)
+    export(table, lambda claim: found[claim.name], tmp_path)
+    reports = recorded_reports(table, tmp_path / "webb2021" / "table-9.jsonl", Levels())
+    assert ("☆", "–") in [
+        (sign, said) for _, sign, _, _, said in goals_of_table("webb2021/table-9", reports)
     ]
 
 

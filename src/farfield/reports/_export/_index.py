@@ -9,15 +9,16 @@ from urllib.parse import quote
 
 from farfield._text import fixed
 from farfield.reports._export._coverage import Coverage, is_full
+from farfield.reports._export._goals import goal_lines, goals_of, table_link
 from farfield.reports._export._notes import Reason
-from farfield.reports._export._recorded import Kind, Recorded
+from farfield.reports._export._recorded import Recorded
 from farfield.reports._tables import _text as text
-from farfield.reports._tables._grid import SIGNS, recipe_of
+from farfield.reports._tables._grid import SIGNS
 from farfield.reports._tables._markdown import as_words, table_line
 from farfield.reports._tables._origins import UNCOMMITTED, UNKNOWN, is_uncommitted, is_unknown
-from farfield.reports._tables._report import Report, Row
-from farfield.reports._tables._strip import DIFFERENT, GOALS, JUDGED
-from farfield.reproductions import Claim, Published, Unpublished, Verdict
+from farfield.reports._tables._report import Row
+from farfield.reports._tables._strip import DIFFERENT, JUDGED
+from farfield.reproductions import Published, Verdict
 
 HEAD: Final = """\
 # Results
@@ -56,13 +57,6 @@ print (↗ or ✗). *By chance* is how many would be called different if nothing
 number of our own that networks are to reach.
 """
 """The columns of `CAME` in words."""
-
-RECIPE: Final = (
-    "A *recipe* is a way of training; its number tells how many were tried with the scores on the "
-    "tests in sight. The *confirmation* says what confirms a goal that no row by hand "
-    "reaches, or what a star lacks."
-)
-"""The columns of the goals in words."""
 
 BAR: Final[dict[str, tuple[Verdict, ...]]] = {
     "█": (Verdict.REPRODUCED,),
@@ -110,17 +104,24 @@ def index_page(
     lines += ["", *CAME_TERMS.splitlines()]
     lines += ["", f"{_legend()}.", "", *_by_chance(recorded), "", *_origins(recorded)]
     lines += ["", "## Not reproduced", "", *_failures(recorded, reasons)]
-    lines += ["", "## Goals of our own", "", *_goals(recorded), "", *_pictures(recorded, folder)]
+    lines += [
+        "",
+        "## Goals of our own",
+        "",
+        *goal_lines(recorded),
+        "",
+        *_pictures(recorded, folder),
+    ]
     return HEAD + "\n".join(lines).rstrip() + "\n"
 
 
-def _run(paper: str, covered: Iterable[Coverage], recorded: Recorded) -> list[str]:
+def _run(paper: str, covered: Sequence[Coverage], recorded: Recorded) -> list[str]:
     """Line of a paper in the table of runs."""
     printed = [(one, one.printed) for one in covered if one.printed is not None]
     tables = [(one, item.numbers) for one, item in printed if item.numbers]
     rows = _printed_rows(covered, recorded)
     untrained = sum(row.claim.trains_nothing for row in rows)
-    part = sum(not is_full(row) and not row.claim.trains_nothing for row in rows)
+    part = sum(not is_full(row) for row in rows)
     numbers = (
         len(printed),
         sum(bool(one.keys) for one, _ in printed),
@@ -134,7 +135,7 @@ def _run(paper: str, covered: Iterable[Coverage], recorded: Recorded) -> list[st
     return [_page(paper), *map(str, numbers)]
 
 
-def _came(paper: str, covered: Iterable[Coverage], recorded: Recorded) -> list[str]:
+def _came(paper: str, covered: Sequence[Coverage], recorded: Recorded) -> list[str]:
     """Line of a paper in the table of verdicts."""
     rows = [row for row in _printed_rows(covered, recorded) if is_full(row)]
     counts, untrained = (
@@ -149,7 +150,7 @@ def _came(paper: str, covered: Iterable[Coverage], recorded: Recorded) -> list[s
         f"{_different(scattered)} of {len(scattered)}" if scattered else text.MISSING,
         fixed(_chance(scattered), 1) if scattered else text.MISSING,
         _numbers(untrained) or text.MISSING,
-        _numbers(_goals_of(paper, recorded)) or text.MISSING,
+        _numbers(goals_of(paper, recorded)) or text.MISSING,
     ]
 
 
@@ -158,7 +159,7 @@ def _page(paper: str) -> str:
     return f"[{paper}]({paper}.md)"
 
 
-def _printed_rows(covered: Iterable[Coverage], recorded: Recorded) -> list[Row]:
+def _printed_rows(covered: Sequence[Coverage], recorded: Recorded) -> list[Row]:
     """Rows of the published numbers in the tables that a paper prints, where run."""
     claims = {
         claim.name: claim
@@ -243,18 +244,6 @@ def _chance(rows: Iterable[Row]) -> float:
     return sum(1 - row.claim.rule.confidence for row in rows)
 
 
-def _goals_of(paper: str, recorded: Recorded) -> Counter[Verdict]:
-    """Goals of a paper that were run, by verdict."""
-    return Counter(
-        row.judgement.verdict
-        for key, reports in recorded.reports.items()
-        if key.startswith(f"{paper}/")
-        for report in reports.values()
-        for row in report.rows
-        if _has_goal(row) and row.judgement.verdict in GOALS
-    )
-
-
 def _origins(recorded: Recorded) -> list[str]:
     """A sentence on the records whose code nobody can look up, by paper."""
     total, uncommitted, unknown = 0, Counter[str](), Counter[str]()
@@ -292,70 +281,7 @@ def _failures(recorded: Recorded, reasons: Sequence[Reason]) -> list[str]:
 def _cells(found: tuple[str, Sequence[str]]) -> str:
     """Some cells of a table, with a link to it."""
     key, places = found
-    return f"{_link(key)} {as_words(', '.join(dict.fromkeys(places)))}"
-
-
-def _link(key: str) -> str:
-    paper, _, table = key.partition("/")
-    return f"[{key}]({paper}.md#{table})"
-
-
-def _goals(recorded: Recorded) -> list[str]:
-    """A table of the goals that were run: what came of each, its recipe and its confirmation."""
-    signs = "; ".join(f"{SIGNS[verdict]} {verdict.value}" for verdict in GOALS)
-    lines = [f"{signs}. {text.STAR} {RECIPE}", ""]
-    table = [line for one in recorded.reports.items() for line in goals_of_table(*one)]
-    head = ("goals of", "verdict", "row, columns", "recipe", "confirmation")
-    return [*lines, *map(table_line, (head, ("---",) * len(head), *table))] if table else lines
-
-
-def goals_of_table(key: str, reports: Mapping[Kind, Report]) -> list[list[str]]:
-    """A line for each verdict, recipe and confirmation of the goals of a table.
-
-    Args:
-        key: The table.
-        reports: What was run of it.
-    """
-    found: dict[tuple[Verdict, str, str], dict[str, list[Claim]]] = {}
-    for row in (row for report in reports.values() for row in report.rows if _has_goal(row)):
-        if (verdict := row.judgement.verdict) in GOALS:
-            recipe = recipe_of(row).removeprefix(", ") or "first recipe"
-            alike = found.setdefault((verdict, recipe, _confirmation(row)), {})
-            alike.setdefault(row.claim.row, []).append(row.claim)
-    return [
-        [
-            _link(key),
-            SIGNS[verdict],
-            as_words("; ".join(f"{name}{_columns(claims)}" for name, claims in alike.items())),
-            recipe,
-            as_words(confirmation),
-        ]
-        for (verdict, recipe, confirmation), alike in sorted(
-            found.items(), key=lambda one: GOALS.index(one[0][0])
-        )
-    ]
-
-
-def _confirmation(row: Row) -> str:
-    """Text on the confirmation of a goal: what confirms it, or what is lacking."""
-    if row.judgement.verdict is Verdict.UNCONFIRMED:
-        return row.judgement.reason.partition("not confirmed: ")[2]
-    named = row.claim.confirmation
-    if row.judgement.verdict is not Verdict.REACHED or named is None:
-        return text.MISSING
-    return f"networks of {f'seeds from {named.by}' if isinstance(named.by, int) else named.by}"
-
-
-def _has_goal(row: Row) -> bool:
-    number = row.claim.published
-    return isinstance(number, Unpublished) and number.goal is not None
-
-
-def _columns(claims: Sequence[Claim]) -> str:
-    columns = [claim.column for claim in claims]
-    if len(set(columns)) == len(columns):
-        return f", {' and '.join(columns)}"
-    return ": " + ", ".join(f"{claim.column} ({claim.subject})" for claim in claims)
+    return f"{table_link(key)} {as_words(', '.join(dict.fromkeys(places)))}"
 
 
 def _pictures(recorded: Recorded, folder: str) -> list[str]:
