@@ -525,14 +525,14 @@ MUTANTS = [
     # analysis
     (
         "points count that some networks lack",
-        "analysis/_time_courses.py",
+        "analysis/_learning.py",
         "set.intersection(*(",
         "set.union(*(",
         "analysis/test_time_courses.py::test_only_points_that_all_networks_have_count",
     ),
     (
         "networks that never calibrate are left out of the median",
-        "analysis/_time_courses.py",
+        "analysis/_learning.py",
         "math.inf if steps is None else steps for steps in each",
         "steps for steps in each if steps is not None",
         "analysis/test_time_courses.py::test_the_median_is_over_networks_and_counts_those_that_never_settle",
@@ -626,28 +626,28 @@ MUTANTS = [
     ),
     (
         "an attack leaves its box",
-        "analysis/_attacks.py",
+        "analysis/_perturbations.py",
         "(items.detach() + size * slope.sign()).clamp(*box)",
         "(items.detach() + size * slope.sign())",
         "analysis/test_attacks.py::test_steps_are_those_of_the_equation",
     ),
     (
         "images are rotated as if they were square",
-        "analysis/_deformations.py",
+        "analysis/_perturbations.py",
         "[[1, height / width], [width / height, 1]]",
         "[[1, 1], [1, 1]]",
         "analysis/test_deformations.py::test_pixels_are_taken_from_where_the_equation_says",
     ),
     (
         "a class is centered on the mean of all",
-        "analysis/_class_spectra.py",
+        "analysis/_statistics.py",
         "own - own.mean(0) if centered",
         "own - points.mean(0) if centered",
         "analysis/test_class_spectra.py::test_values_are_those_of_the_matrix_of_each_class",
     ),
     (
         "the bias of the mutual information stays",
-        "analysis/_dependence.py",
+        "analysis/_statistics.py",
         "return plain - ((joint > 0)",
         "return plain - 0 * ((joint > 0)",
         "analysis/test_normalizer_analysis.py::test_dependence_is_that_of_loops",
@@ -675,7 +675,7 @@ MUTANTS = [
     ),
     (
         "the contrast is that of each channel",
-        "analysis/_light.py",
+        "analysis/_perturbations.py",
         "images.mean(tuple(range(1, images.ndim)), keepdim=True)",
         "images.mean(tuple(range(2, images.ndim)), keepdim=True)",
         "analysis/test_light.py::test_every_image_is_changed_by_the_formula",

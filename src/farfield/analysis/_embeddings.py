@@ -10,8 +10,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from farfield.analysis._linear_fit import LinearFit, linear_fit
-from farfield.analysis._principal_components import principal_components
+from farfield.analysis._learning import LinearFit, linear_fit
+from farfield.analysis._projections import principal_components
 from farfield.core import LazyItems, Problems
 from farfield.models import AnalogyScoring
 from farfield.training import encode_all

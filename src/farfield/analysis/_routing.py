@@ -1,23 +1,62 @@
-"""Routing of elements through the functions of a Neural Interpreter, and pruning of functions."""
+"""Routing and attention of modules, and what becomes of answers without them."""
 
 from __future__ import annotations
 
 import contextlib
 import copy
 import itertools
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import torch
+from einops import rearrange
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from farfield.analysis._mean_score import mean_score
-from farfield.core import Problems, Stream
-from farfield.functional import ScriptTrace
-from farfield.nn import NeuralInterpreter
-from farfield.tasks import ProblemTask
+from farfield.analysis._learning import mean_score
+from farfield.core import Problems, Stream, check_fields
+from farfield.functional import ScriptTrace, sinusoidal_position
+from farfield.models import Relational, Transformer
+from farfield.nn import LayerRead, MultiPass, NeuralInterpreter
+from farfield.tasks import ProblemTask, Regime
+
+
+def attention_of(
+    network: nn.Module, problems: Problems
+) -> Float[Tensor, "batch head time candidate"]:
+    """Weights with which each place of a problem attends to every place, head by head.
+
+    Args:
+        network: A `Relational` network with a `Transformer`, e.g. from `trained_network`.
+        problems: What it is shown.
+
+    Returns:
+        Weights that sum to 1 over the last axis, the places attended to.
+
+    Raises:
+        ValueError: If the network has no such reasoner.
+
+    Reference:
+        webb2021, appendix A.3.9.
+    """
+    if not isinstance(network, Relational) or not isinstance(network.reasoner, Transformer):
+        raise ValueError(f"network must be a Relational one with a Transformer, got {network!r}")
+    reasoner, problems = network.reasoner, problems.compact()
+    with torch.inference_mode():
+        z = network.embed(problems.table(), problems.index)
+        z = z + sinusoidal_position(*z.shape[1:], dtype=z.dtype, device=z.device)
+        asked = slice(2 * z.shape[-1])  # the rows of the queries and of the keys
+        query, key = rearrange(
+            F.linear(z, reasoner.attention_in.weight[asked], reasoner.attention_in.bias[asked]),
+            "batch time (two head feature) -> two batch head time feature",
+            two=2,
+            head=reasoner.num_heads,
+        )
+        return (query @ key.mT / math.sqrt(query.shape[-1])).softmax(-1)
 
 
 class Routing(NamedTuple):
@@ -216,3 +255,124 @@ def scores_without_functions(
             interpreter_of(less).remove_functions([int(which) for which in order[:number]])
         found.append(mean_score(less, task, problems))
     return found
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class RandomAttention:
+    """Attention of neural function modules that is drawn at random in a test: an ablation.
+
+    The problems stay as they are. In place of the network a copy of it answers, in which every
+    `MultiPass` attends by standard normal numbers, whatever its states: `MultiPass.randomized`.
+
+    Args:
+        of: Name of the regime whose problems are answered.
+
+    Raises:
+        ValueError: If it is no name; or, of a network without `MultiPass`, when it is scored.
+
+    Reference:
+        lamb2022, section 10.4.4.
+    """
+
+    of: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def regime(self) -> Regime:
+        """The regime of answers by a network whose attention is random."""
+        return Regime(name=f"random-attention-{self.of}", distance=1.0, unit="random attention")
+
+    def __call__(
+        self,
+        model: Callable[[Tensor, Tensor], Tensor],
+        problems: Problems,
+        loss: Callable[[Tensor, Problems], Tensor],
+        stream: Stream,
+    ) -> Problems:
+        """The problems as they are.
+
+        Args:
+            model: Not used.
+            problems: The problems.
+            loss: Not used.
+            stream: Not used.
+        """
+        del model, loss, stream
+        return problems
+
+    def network(self, model: nn.Module, stream: Stream) -> nn.Module:
+        """A copy of a network whose attention is drawn.
+
+        Args:
+            model: The network.
+            stream: Source of the attention.
+
+        Raises:
+            ValueError: If it has no `MultiPass`.
+        """
+        own = copy.deepcopy(model)
+        found = [name for name, layer in own.named_modules() if isinstance(layer, MultiPass)]
+        if not found:
+            raise ValueError(
+                f"model must have a MultiPass, whose attention is drawn, got {type(model).__name__}"
+            )
+        for name in found:
+            drawn = _Randomized(own.get_submodule(name), stream.child(name).torch())
+            own.set_submodule(name, drawn)
+        return own
+
+
+@final
+class _Randomized(nn.Module):
+    """A `MultiPass` with attention from a generator."""
+
+    def __init__(self, passes: Any, generator: torch.Generator) -> None:
+        super().__init__()
+        self.passes, self.generator = passes, generator
+
+    def forward(self, *inputs: Any) -> Any:
+        return self.passes.randomized(*inputs, generator=self.generator)
+
+
+def multi_pass_of(network: nn.Module) -> MultiPass:
+    """The one `MultiPass` in a network.
+
+    Args:
+        network: Any network.
+
+    Raises:
+        ValueError: If there is none, or several.
+    """
+    found = [part for part in network.modules() if isinstance(part, MultiPass)]
+    if len(found) != 1:
+        raise ValueError(
+            f"network must hold one MultiPass, got {len(found)} in {type(network).__name__}"
+        )
+    return found[0]
+
+
+def layer_reads_of(network: nn.Module, problems: Problems) -> tuple[LayerRead, ...]:
+    """All reads of a trained network on some problems, as `MultiPass.trace` gives them.
+
+    Args:
+        network: A network with a `MultiPass`, e.g. from `trained_network`.
+        problems: What it is shown.
+
+    Raises:
+        ValueError: If the network has no `MultiPass`, or several.
+
+    Reference:
+        lamb2022, section 10.3.2.
+    """
+    part, problems = multi_pass_of(network), problems.compact()
+    shown: list[Any] = []
+    hook = part.register_forward_pre_hook(lambda _, given: shown.append(given))
+    try:
+        with torch.inference_mode():
+            network(problems.table(), problems.index)
+            return part.trace(*shown[0])
+    finally:
+        hook.remove()

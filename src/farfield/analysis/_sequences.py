@@ -1,19 +1,93 @@
-"""A cache of recent words beside a trained language model."""
+"""Sequences after training: recall by length, roll-outs, a cache of past words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import final
 
 import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
+from farfield.analysis._learning import mean_score
 from farfield.core import Fraction, PositiveFloat, Problems, Size, Stream, check_fields
 from farfield.functional import cached_log_probs
-from farfield.models import SequenceModel
-from farfield.tasks import Regime
+from farfield.models import RollOut, SequenceModel
+from farfield.tasks import Copying, Regime, Task
+
+
+def recall_by_length(
+    network: nn.Module, task: Task, lengths: Sequence[int], sequences: int, place: Stream
+) -> list[float]:
+    """Share of symbols that a trained network recalls after dormant phases of each length.
+
+    The same symbols are asked for after every length, so lengths alone tell scores apart.
+
+    Args:
+        network: A network for the task, e.g. from `trained_network`.
+        task: The copying task that it was trained on.
+        lengths: Lengths of the dormant phase, ascending; those of training or shorter too.
+        sequences: Number of sequences.
+        place: Where the symbols are drawn from.
+
+    Raises:
+        ValueError: If the task is another one, lengths are not ascending from 1, or the number of
+            sequences is below 1.
+
+    Reference:
+        lamb2022, section 8.4.1.
+    """
+    if not isinstance(task, Copying):
+        raise ValueError(f"task must be Copying, got {type(task).__name__}")
+    asked = replace(
+        task,
+        dormant=min(lengths, default=0),
+        test_dormant=tuple(lengths),
+        test_sequences=(sequences,) * len(lengths),
+    )
+    found = []
+    for regime in asked.regimes[2:]:
+        problems = asked.made(regime.name, sequences, place.numpy())
+        found.append(mean_score(network, asked, problems))
+    return found
+
+
+SURE = 9.0
+"""Logit of a white pixel of a copied frame."""
+
+
+def rolled_out(network: nn.Module, problems: Problems) -> Float[Tensor, "batch time value"]:
+    """Logits of the frames that a trained network predicts from its own predictions.
+
+    Args:
+        network: A `RollOut`, e.g. from `trained_network`.
+        problems: Sequences, of which it sees the first frames only.
+
+    Raises:
+        ValueError: If the network does not roll out, or is in training.
+
+    Reference:
+        lamb2022, Figure 3.
+    """
+    if not isinstance(network, RollOut) or network.training:
+        raise ValueError(f"network must be a RollOut in evaluation mode, got {network!r}")
+    problems = problems.compact()
+    with torch.inference_mode():
+        logits: Tensor = network(problems.table(), problems.index)
+    return logits[:, network.given - 1 : -1]
+
+
+def copy_last_frame(problems: Problems, given: int) -> Float[Tensor, "batch time value"]:
+    """Logits of the last given frame, copied for every later one.
+
+    Args:
+        problems: Sequences of black and white frames.
+        given: How many frames are given, at least 1.
+    """
+    rolled = problems.index.shape[1] - given
+    last = problems.items[problems.index[:, given - 1]].flatten(1)
+    return (SURE * (2 * last - 1))[:, None].expand(-1, rolled, -1)
 
 
 @final

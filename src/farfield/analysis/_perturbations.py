@@ -1,0 +1,531 @@
+"""Changes of items: attacks, light, deformations, occlusion."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import radians
+from typing import Annotated, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.core import (
+    Limits,
+    NonNegativeFloat,
+    PositiveFloat,
+    Problems,
+    Size,
+    Stream,
+    check_fields,
+)
+from farfield.functional import as_fractions, square_mask
+from farfield.tasks import Regime, axes_of
+
+Model = Callable[[Tensor, Tensor], Tensor]
+"""Function from `(items, index)` to outputs."""
+
+Loss = Callable[[Tensor, Problems], Tensor]
+"""Loss of a task, one number per problem."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FGSM:
+    r"""Step of the items along the sign of the loss gradient, of one size for all numbers.
+
+    $$x' = \operatorname{clip}\left(x + \epsilon \operatorname{sign} \nabla_x \ell(f(x), y)\right)$$
+
+    Images of uint8 are taken as fractions 0…1, and stay within them.
+
+    Args:
+        eps: Size of the step, in the unit of the items (of images, a fraction of full intensity).
+        of: Name of the regime whose problems are attacked.
+        bounds: Least and largest number of an item, e.g. `(0.0, 1.0)`; `None` for no bounds.
+
+    Raises:
+        ValueError: If a field is of another type, or out of its range.
+
+    Reference:
+        Goodfellow et al. 2015; lamb2022, section 4.5.3.
+    """
+
+    eps: PositiveFloat
+    of: str
+    bounds: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def regime(self) -> Regime:
+        """The regime of attacked problems."""
+        return Regime(name=f"fgsm-{self.eps:g}-{self.of}", distance=self.eps, unit="ε")
+
+    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
+        """The attacked problems, each with items of its own.
+
+        Args:
+            model: The network that is attacked.
+            problems: The problems.
+            loss: Loss of the task, one number per problem.
+            stream: Not used.
+        """
+        del stream
+        attacked, box = _start(problems, self.eps, self.bounds)
+        return _step(model, attacked, loss, self.eps, box)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PGD:
+    r"""Projected gradient descent: steps along the sign of the loss gradient within a box.
+
+    $$x_{t + 1} = \Pi\left(x_t + \alpha \operatorname{sign} \nabla_x \ell(f(x_t), y)\right)$$
+
+    with $\Pi$ the nearest point of the box $|x - x_0| \leq \epsilon$, as far as it lies within the
+    bounds. `FGSM` is one step of size ε from $x_0$.
+
+    An attack without a bound, with ε as large as the range of the items and hundreds of steps from
+    $x_0$, is a check for masked gradients: it brings a network whose gradients can be trusted to an
+    accuracy near 0. Images of uint8 are taken as fractions 0…1, and stay within them.
+
+    Args:
+        eps: Largest change of a number, in the unit of the items.
+        steps: Number of steps.
+        step_size: Size $\alpha$ of a step, in the same unit.
+        of: Name of the regime whose problems are attacked.
+        random_start: Whether the first point is drawn from the box; otherwise it is $x_0$.
+        bounds: Least and largest number of an item, e.g. `(0.0, 1.0)`; `None` for no bounds.
+
+    Raises:
+        ValueError: If a field is of another type, or out of its range.
+
+    Reference:
+        Madry et al. 2018; Athalye et al. 2018, section 3.1, for the check; lamb2022, section
+        4.5.3. The released code has neither a projection nor a random start.
+    """
+
+    eps: PositiveFloat
+    steps: Size
+    step_size: PositiveFloat
+    of: str
+    random_start: bool = True
+    bounds: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def regime(self) -> Regime:
+        """The regime of attacked problems."""
+        name = f"pgd-{self.steps}-{self.eps:g}-{self.of}"
+        return Regime(name=name, distance=self.eps, unit="ε")
+
+    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
+        """The attacked problems, each with items of its own.
+
+        Args:
+            model: The network that is attacked.
+            problems: The problems.
+            loss: Loss of the task, one number per problem.
+            stream: Source of the first points.
+        """
+        attacked, box = _start(problems, self.eps, self.bounds)
+        if self.random_start:
+            items = attacked.table()
+            shift = torch.rand(items.shape, generator=stream.torch()).to(items) * 2 - 1
+            moved = (items + self.eps * shift).clamp(*box)
+            attacked = dataclasses.replace(attacked, items=moved)
+        for _ in range(self.steps):
+            attacked = _step(model, attacked, loss, self.step_size, box)
+        return attacked
+
+
+def _start(
+    problems: Problems, eps: float, bounds: tuple[float, float] | None
+) -> tuple[Problems, tuple[Tensor, Tensor]]:
+    """Problems with items of their own as numbers, and the least and largest that they may be."""
+    problems = problems.unshared()
+    items = problems.table()
+    if items.dtype == torch.uint8:
+        bounds = (0.0, 1.0)
+    items = as_fractions(items)
+    box = (items - eps, items + eps)
+    if bounds is not None:
+        box = (box[0].clamp(*bounds), box[1].clamp(*bounds))
+    return dataclasses.replace(problems, items=items), box
+
+
+def _step(
+    model: Model, problems: Problems, loss: Loss, size: float, box: tuple[Tensor, Tensor]
+) -> Problems:
+    """The problems one step on along the sign of the gradient, within the box."""
+    with torch.enable_grad():
+        items = problems.table().detach().requires_grad_()
+        shown = dataclasses.replace(problems, items=items)
+        total = loss(model(items, problems.index), shown).sum()
+        (slope,) = torch.autograd.grad(total, items)
+    moved = (items.detach() + size * slope.sign()).clamp(*box)
+    return dataclasses.replace(problems, items=moved)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Brightness:
+    r"""A number added to every pixel of an image.
+
+    $$y = \min(\max(x + b, 0), 1)$$
+
+    Images of uint8 become fractions 0…1, which they stay. Axes are as in `axes_of`.
+
+    Args:
+        shift: $b$, a fraction of full intensity; below 0 images are darker.
+        of: Name of the regime whose problems are changed.
+
+    Raises:
+        ValueError: If a field is of another type, or out of its range.
+    """
+
+    shift: Annotated[float, Limits(at_least=-1, at_most=1)]
+    of: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def regime(self) -> Regime:
+        """The regime of brighter or darker problems."""
+        return Regime(
+            name=f"brightness{self.shift:+g}-{self.of}",
+            distance=round(100 * abs(self.shift), 9),
+            unit=f"% of full intensity {'added' if self.shift > 0 else 'taken off'}",
+        )
+
+    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
+        """The problems over brighter or darker images.
+
+        Args:
+            model: Not used.
+            problems: The problems.
+            loss: Not used.
+            stream: Not used.
+
+        Raises:
+            ValueError: If the items are no images.
+        """
+        del model, loss, stream
+        return _changed(problems, lambda images: images + self.shift)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Contrast:
+    r"""The differences of the pixels of an image from its mean, times a factor.
+
+    $$y = \min(\max(\bar x + c (x - \bar x), 0), 1)$$
+
+    with $\bar x$ the mean of all pixels and channels of the image. Images are as in `Brightness`.
+
+    Args:
+        factor: $c$: below 1 images are flatter, at 0 they are uniform.
+        of: Name of the regime whose problems are changed.
+
+    Raises:
+        ValueError: If a field is of another type, or the factor is below 0.
+    """
+
+    factor: NonNegativeFloat
+    of: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def regime(self) -> Regime:
+        """The regime of problems of more or less contrast."""
+        return Regime(
+            name=f"contrast-{self.factor:g}-{self.of}",
+            distance=round(100 * abs(self.factor - 1), 9),
+            unit=f"% of contrast {'added' if self.factor > 1 else 'taken off'}",
+        )
+
+    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
+        """The problems over images of more or less contrast.
+
+        Args:
+            model: Not used.
+            problems: The problems.
+            loss: Not used.
+            stream: Not used.
+
+        Raises:
+            ValueError: If the items are no images.
+        """
+        del model, loss, stream
+
+        def scaled(images: Tensor) -> Tensor:
+            mean = images.mean(tuple(range(1, images.ndim)), keepdim=True)
+            return mean + self.factor * (images - mean)
+
+        return _changed(problems, scaled)
+
+
+def _changed(problems: Problems, change: Callable[[Tensor], Tensor]) -> Problems:
+    """The problems over changed images, cut off at 0 and 1."""
+    images = as_fractions(problems.table())
+    if "height" not in axes_of(tuple(images.shape[1:])):
+        raise ValueError(f"items must be images, got shape {(*images.shape[1:],)}")
+    return dataclasses.replace(problems, items=change(images).clamp(0, 1))
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Rotation:
+    """Rotation of each image around its center, by an angle drawn uniformly to both sides.
+
+    Numbers between pixels are interpolated bilinearly; outside an image there are zeros, black if
+    it is not standardized. Images of uint8 become fractions 0…1. Axes are as in `axes_of`.
+
+    Args:
+        degrees: Largest angle to either side.
+        of: Name of the regime whose problems are deformed.
+
+    Raises:
+        ValueError: If a field is of another type, or out of its range.
+
+    Reference:
+        lamb2022, Table 4.
+    """
+
+    degrees: Annotated[float, Limits(above=0, at_most=180)]
+    of: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def regime(self) -> Regime:
+        """The regime of rotated problems."""
+        name = f"rotation-{self.degrees:g}-{self.of}"
+        return Regime(name=name, distance=self.degrees, unit="degrees of rotation")
+
+    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
+        """The rotated problems, each with items of its own.
+
+        Args:
+            model: Not used.
+            problems: The problems.
+            loss: Not used.
+            stream: Source of the angles.
+        """
+        del model, loss
+        angle = _angles(self.degrees, problems, stream)
+        cosine, sine = angle.cos(), angle.sin()
+        return _sampled(problems, _matrices(cosine, -sine, sine, cosine))
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Shear:
+    """Horizontal shear of each image around its center, by an angle drawn uniformly to both sides.
+
+    An upright line is tilted by the angle, so that a row moves by its height over the center times
+    the tangent. Pixels and axes are as in `Rotation`.
+
+    Args:
+        degrees: Largest angle to either side.
+        of: Name of the regime whose problems are deformed.
+
+    Raises:
+        ValueError: If a field is of another type, or out of its range.
+
+    Reference:
+        lamb2022, Table 4, whose angles are 0.5 and 1 in radians.
+    """
+
+    degrees: Annotated[float, Limits(above=0, below=90)]
+    of: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def regime(self) -> Regime:
+        """The regime of sheared problems."""
+        name = f"shear-{self.degrees:g}-{self.of}"
+        return Regime(name=name, distance=self.degrees, unit="degrees of shear")
+
+    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
+        """The sheared problems, each with items of its own.
+
+        Args:
+            model: Not used.
+            problems: The problems.
+            loss: Not used.
+            stream: Source of the angles.
+        """
+        del model, loss
+        slope = _angles(self.degrees, problems, stream).tan()
+        one, zero = torch.ones_like(slope), torch.zeros_like(slope)
+        return _sampled(problems, _matrices(one, slope, zero, one))
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Zoom:
+    """Zoom of every image into or out of its center, by one scale.
+
+    The scale is the share of the side that is seen: at 0.6 the middle 60 % of the rows and columns
+    fill the image (zoom in), at 1.4 the image is shrunk to 1/1.4 of its side (zoom out). Pixels and
+    axes are as in `Rotation`.
+
+    Args:
+        scale: Side of the part that is seen, as a multiple of the side of the image.
+        of: Name of the regime whose problems are deformed.
+
+    Raises:
+        ValueError: If a field is of another type, or out of its range.
+
+    Reference:
+        lamb2022, Table 4, where 60 % is "Zoom In" and 140 % is "Zoom Out".
+    """
+
+    scale: PositiveFloat
+    of: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def regime(self) -> Regime:
+        """The regime of zoomed problems, at the distance of what is cut off or added."""
+        change = round(100 * abs(self.scale - 1), 9)
+        unit = f"% of the side {'cut off' if self.scale < 1 else 'added'}"
+        return Regime(name=f"zoom-{self.scale:g}-{self.of}", distance=change, unit=unit)
+
+    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
+        """The problems zoomed in or out, each with items of its own.
+
+        Args:
+            model: Not used.
+            problems: The problems.
+            loss: Not used.
+            stream: Not used.
+        """
+        del model, loss, stream
+        scale = torch.full((problems.index.numel(),), self.scale, dtype=torch.float64)
+        zero = torch.zeros_like(scale)
+        return _sampled(problems, _matrices(scale, zero, zero, scale))
+
+
+def _angles(degrees: float, problems: Problems, stream: Stream) -> Float[Tensor, " item"]:
+    """Angles in radians, one for each image of each problem."""
+    largest = radians(degrees)
+    return torch.from_numpy(stream.numpy().uniform(-largest, largest, problems.index.numel()))
+
+
+def _matrices(xx: Tensor, xy: Tensor, yx: Tensor, yy: Tensor) -> Float[Tensor, "item 2 2"]:
+    """A matrix for each image, from its entries."""
+    return torch.stack([xx, xy, yx, yy], dim=-1).reshape(-1, 2, 2)
+
+
+def _sampled(problems: Problems, matrix: Float[Tensor, "item 2 2"]) -> Problems:
+    """The problems with every pixel taken from elsewhere in its image.
+
+    Args:
+        problems: Problems over images.
+        matrix: For each image of each problem, from the position of a pixel to that from which its
+            number is taken, both in pixels to the right of the center and below it.
+
+    Raises:
+        ValueError: If the items are no images.
+    """
+    problems = problems.unshared()
+    items = as_fractions(problems.table())
+    axes = axes_of(tuple(items.shape[1:]))
+    if "height" not in axes:
+        raise ValueError(f"items must be images to be deformed, got shape {(*items.shape[1:],)}")
+    by_channel = items.unsqueeze(1) if "channel" not in axes else items
+    last = axes[-1] == "channel"
+    images = by_channel.movedim(-1, 1) if last else by_channel
+    moved = F.grid_sample(images, _grid(images, matrix), align_corners=False)
+    moved = moved.movedim(1, -1) if last else moved
+    return dataclasses.replace(problems, items=moved.reshape(items.shape))
+
+
+def _grid(
+    images: Float[Tensor, "item channel height width"], matrix: Float[Tensor, "item 2 2"]
+) -> Float[Tensor, "item height width 2"]:
+    """Where each pixel is taken from, in halves of the sides."""
+    height, width = images.shape[-2:]
+    in_halves = matrix * matrix.new_tensor([[1, height / width], [width / height, 1]])
+    linear = F.pad(in_halves, (0, 1)).to(images)
+    return F.affine_grid(linear, list(images.shape), align_corners=False)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Occlusion:
+    """One square in each image, around a pixel that is drawn evenly.
+
+    Some of a square may lie outside the image. Within it each channel has its mean over all images
+    that are changed together, which is what a zero is in standardized images. Images of uint8
+    become fractions 0…1. Axes are as in `axes_of`.
+
+    Args:
+        size: Side of the square in pixels.
+        of: Name of the regime whose problems are occluded.
+        fill: What all numbers in the square are instead, e.g. 0 for black.
+
+    Raises:
+        ValueError: If a field is of another type, or the side below 1.
+
+    Reference:
+        lamb2022, section 10.4.4, as DeVries and Taylor 2017 cut squares out of training images.
+    """
+
+    size: Size
+    of: str
+    fill: float | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def regime(self) -> Regime:
+        """The regime of occluded problems."""
+        name = f"occlusion-{self.size}-{self.of}"
+        return Regime(name=name, distance=self.size, unit="pixels of a side occluded")
+
+    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
+        """The occluded problems, each with items of its own.
+
+        Args:
+            model: Not used.
+            problems: The problems.
+            loss: Not used.
+            stream: Source of the centers.
+
+        Raises:
+            ValueError: If the items are no images.
+        """
+        del model, loss
+        problems = problems.unshared()
+        items = as_fractions(problems.table())
+        axes = axes_of(tuple(items.shape[1:]))
+        if "height" not in axes:
+            raise ValueError(
+                f"items must be images to be occluded, got shape {(*items.shape[1:],)}"
+            )
+        height, width = (items.shape[1 + axes.index(side)] for side in ("height", "width"))
+        drawn = stream.numpy().integers((height, width), size=(len(items), 2))
+        covered = square_mask(torch.from_numpy(drawn).to(items.device), self.size, (height, width))
+        if "channel" in axes:
+            covered = covered.unsqueeze(1 + axes.index("channel"))
+        flat = [0, *(1 + axes.index(side) for side in ("height", "width"))]
+        fill = items.mean(flat, keepdim=True) if self.fill is None else items.new_tensor(self.fill)
+        return dataclasses.replace(problems, items=torch.where(covered, fill, items))
