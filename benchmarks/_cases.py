@@ -7,7 +7,7 @@ from typing import Final, final
 
 REASONERS: Final = (
     *("esbn", "transformer", "lstm"),
-    *("ntm", "mnm", "rn", "trn", "predinet", "corelnet"),
+    *("ntm", "mnm", "rn", "trn", "predinet", "corelnet", "deep-sets"),
 )
 TASKS: Final = (
     "same-different",

@@ -297,6 +297,19 @@ class CoRelNet(nn.Module):
         return self.output(F.relu(self.hidden(relations.flatten(1))))
 
 
+class DeepSets(nn.Module):
+    """One layer of each embedding, averaged over time."""
+
+    def __init__(self, num_outputs: int) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(FEATURES, 256)
+        self.output = nn.Linear(256, num_outputs)
+
+    def forward(self, z: Tensor) -> Tensor:
+        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
+        return self.output(F.relu(self.hidden(z)).mean(1))
+
+
 def tagged(z: Tensor) -> Tensor:
     """The embeddings with their place, 0 to T - 1, as one more feature."""
     places = torch.arange(z.shape[1], dtype=z.dtype).view(1, -1, 1)
@@ -318,6 +331,7 @@ def two_layers(size: int) -> nn.Sequential:
 
 REASONERS: Final[dict[str, type[nn.Module]]] = {
     "corelnet": CoRelNet,
+    "deep-sets": DeepSets,
     "esbn": ESBN,
     "lstm": LSTM,
     "mnm": MNM,
