@@ -23,9 +23,8 @@ class ByHand:
     Example:
         >>> from farfield.experiments import Experiment, Recipe
         >>> from farfield.tasks import SameDifferent
-        >>> experiment = Experiment(
-        ...     task=SameDifferent(withheld=98), model=ByHand(), recipe=Recipe(steps=1)
-        ... )
+        >>> task = SameDifferent(withheld=98)
+        >>> experiment = Experiment(task=task, model=ByHand(), recipe=Recipe(steps=1))
     """
 
     task_kind: ClassVar[type] = AnswersByHand
