@@ -10,14 +10,14 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
 RESULTS = Path(__file__).resolve().parent / "results"
-PLACE = Path("farfield", "recorded")
+SUMMARY = Path("farfield", "recorded")
 """Folder of the summary within the package; `farfield.reports.recorded_results` reads it."""
 
 
 def without_curve(line: bytes) -> bytes:
-    """Leave the scores of the last step in a line of records.
+    """Keep only the scores of the last step in a line of records.
 
-    All scores of a network that diverged stay: a report names the step.
+    A network that diverged keeps all scores: a report names the step.
 
     Args:
         line: A line that `farfield report --export` wrote.
@@ -34,8 +34,8 @@ def summarize(results: Path, folder: Path) -> None:
     """Write the summary of a folder of exports: records without curves, notes and levels.
 
     Args:
-        results: What `farfield report --export` wrote to.
-        folder: Where to; what is there is removed.
+        results: Folder that `farfield report --export` wrote to.
+        folder: Folder to write to; what it holds is removed.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -49,23 +49,23 @@ def summarize(results: Path, folder: Path) -> None:
 
 
 class WithResults(build_py):
-    """Building of the package; from an sdist, the summary is there already."""
+    """Build of the package with the summary, which an sdist already has."""
 
     def run(self) -> None:
         """Copy the modules, and write the summary beside them."""
         super().run()
         if RESULTS.is_dir() and not self.editable_mode:
-            summarize(RESULTS, Path(self.build_lib) / PLACE)
+            summarize(RESULTS, Path(self.build_lib) / SUMMARY)
 
 
 class SdistWithResults(sdist):
-    """Building of the sdist, with the summary in place of the records."""
+    """Build of the sdist, with the summary in place of the records."""
 
     def make_release_tree(self, base_dir: str, files: list[str]) -> None:
         """Copy the files, and write the summary beside them."""
         super().make_release_tree(base_dir, files)
         if RESULTS.is_dir():
-            summarize(RESULTS, Path(base_dir, "src") / PLACE)
+            summarize(RESULTS, Path(base_dir, "src") / SUMMARY)
 
 
 if __name__ == "__main__":

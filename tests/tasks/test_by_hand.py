@@ -27,7 +27,7 @@ from farfield.tasks import (
     VAECScale,
     VAECTranslation,
 )
-from farfield.tasks._protocol._by_hand import interpolated, nearest_class
+from farfield.tasks._protocol._by_hand import interpolate, nearest_class
 
 EXACT = [
     SameDifferent(withheld=98),
@@ -110,7 +110,7 @@ def test_values_of_a_plane_are_exact() -> None:
     generator = np.random.default_rng(0)
     known, points = generator.random((60, 3)), generator.random((5, 3))
     weights = np.array([[1.0, -2.0], [0.5, 3.0], [2.0, 0.0]])
-    found = interpolated(points, known, known @ weights + 1)
+    found = interpolate(points, known, known @ weights + 1)
     np.testing.assert_allclose(found, points @ weights + 1, rtol=1e-9)
 
 

@@ -51,10 +51,10 @@ def setting_rows(command: List) -> Iterator[tuple[str, str, list[str]]]:
 def _beside(line: SheetLine) -> list[str]:
     """Text, code, field and cells of a value."""
     setting = line.setting
-    place = f" ({setting.place})" if setting.place else ""
+    section = f" ({setting.place})" if setting.place else ""
     count = len(line.claims)
     return [
-        f"text: {setting.text}{place}",
+        f"text: {setting.text}{section}",
         *([f"code: {setting.code}"] if setting.code else []),
         f"field: {setting.path}",
         f"{count} cell{'s' * (count > 1)}, e.g. {line.claims[0].cell}",

@@ -50,13 +50,16 @@ UNCOMPARED: Final = (
 
 
 def report(command: ReportCommand) -> None:
-    """Make reports from what is recorded.
+    """Make reports from records.
 
     Args:
-        command: Of which tables or figures, and where to.
+        command: Tables or figures to report, and the folder to write to.
     """
     if command.export and command.cell:
-        raise ValueError("cell must be left out with --export, which writes tables in full")
+        raise ValueError(
+            "cell and export exclude each other, as an export writes tables in full; "
+            f"got cell={command.cell}"
+        )
     budget, console = Budget(command.budget), make_console()
     asked = command.records
     command = replace(command, records=_records_of(command, console))
@@ -69,7 +72,7 @@ def report(command: ReportCommand) -> None:
         raise ValueError(_nothing(command, store, tables))
     if command.export:
         _check_commits(recorded, find_records, command, console)
-    # What is measured is kept where it was asked for, not in the package.
+    # Measurements are kept in the folder that was asked for, not in the package.
     levels = Levels(asked, command.records, results_folder(command.results))
     for table in recorded:
         folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
@@ -134,7 +137,7 @@ def _write_pages(command: ReportCommand, console: Console) -> None:
 
 
 def selected_tables(names: Iterable[str], command: ReportCommand | Verify) -> Iterator[Table]:
-    """The cells that are asked for: of the table that is named, or of all tables that have some.
+    """Cells that a command asks for: of the table that it names, or of all tables that have some.
 
     Args:
         names: Keys of the tables.
@@ -150,13 +153,13 @@ def selected_tables(names: Iterable[str], command: ReportCommand | Verify) -> It
 
 
 def store_of(folder: Path) -> Store | None:
-    """The records of a folder; `None` where they were exported to it as text.
+    """Store of the records in a folder; `None` where they are exported as text.
 
     Args:
         folder: The folder.
 
     Raises:
-        ValueError: If it holds none.
+        ValueError: If the folder holds no records.
     """
     if (folder / DATABASE).is_file():
         return Store(folder)
@@ -197,7 +200,7 @@ def _is_recorded(table: Table, find_records: Finder) -> bool:
 
 
 def table_named(name: str, images: str) -> Table:
-    """The table of a name, or that behind a figure, with its images.
+    """Find the table of a name, or the table behind a figure, with the images of a name.
 
     Args:
         name: Key of a table or figure.
@@ -220,9 +223,9 @@ def present(
 
     Args:
         found: The table with what was found.
-        store: Where the trained networks lie; `None` where there are records alone.
+        store: Store with the trained networks; `None` where there are records alone.
         folder: Folder for the files.
-        console: Where to print.
+        console: Console to print to.
         vector: Whether the page has its pictures as SVG.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Folders of recorded results: the user's own, or what comes with Farfield."""
+"""Folders of recorded results: of the user, or of the package."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from farfield.reproductions import TABLES
 
 
 def results_folder(folder: Path) -> Path:
-    """The folder of exports that a name stands for.
+    """Find the folder of exports that a path means.
 
     Args:
-        folder: As typed; `results` stands for what comes with Farfield, unless there is a folder of
-            this name that holds records of a table.
+        folder: Path as typed; `results` means the recorded results that come with Farfield, unless
+            there is a folder of this name that holds records of a table.
 
     Raises:
-        ValueError: If that is meant, and the installation lacks it.
+        ValueError: If the recorded results are meant, and the installation lacks them.
     """
     if folder != RESULTS or any((folder / f"{name}.jsonl").is_file() for name in TABLES):
         return folder

@@ -15,10 +15,11 @@ from farfield.tasks import TRAINING, AnswersByHand
 @final
 @dataclass(frozen=True)
 class ByHand:
-    """The rule by hand of a task in place of a network: nothing is trained.
+    """Rule of a task by hand, in place of a network; nothing is trained.
 
-    What a network has to beat: a threshold, equality of pixels, the nearest training points. It
-    sees the items that a network sees, and the training problems of its run.
+    A goal for networks must be out of its reach. Such rules are a threshold, equality of pixels or
+    the nearest training points. A rule reads the items that a network reads, and the training
+    problems of its run.
 
     Example:
         >>> from farfield.experiments import Experiment, Recipe
@@ -30,7 +31,7 @@ class ByHand:
     task_kind: ClassVar[type] = AnswersByHand
 
     def build(self, task: AnswersByHand, stream: Stream) -> nn.Module:
-        """The rule of `task` as a module without parameters."""
+        """Build the rule of `task` as a module without parameters."""
         return _Rule(task, stream.seed)
 
 

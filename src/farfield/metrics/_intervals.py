@@ -77,7 +77,7 @@ class Interval:
         return -margin <= self.low and self.high <= margin
 
     def cut(self, lowest: float, highest: float) -> Interval:
-        """The part of it in which the number can be.
+        """Cut the interval to the range in which the number can be.
 
         The mean of scores that lie in a range lies in it too, so that the part holds the true mean
         exactly as often as the whole interval does: what is cut off is never right. Two other
@@ -88,8 +88,8 @@ class Interval:
         normal; `python -m benchmarks.verdicts` measures that.
 
         Args:
-            lowest: The least that the number can be.
-            highest: The most that it can be.
+            lowest: Least value of the number.
+            highest: Largest value of the number.
         """
         low, high = (min(max(end, lowest), highest) for end in (self.low, self.high))
         return Interval(low=low, high=high)

@@ -54,7 +54,7 @@ class Measure:
     def interval(
         self, values: Sequence[float], *, scale: float = 1.0, confidence: float = 0.95
     ) -> Interval:
-        """The t interval of a mean, cut where no mean can be.
+        """The t interval of a mean, cut to the range of the measure.
 
         Args:
             values: One score per network, times the scale.

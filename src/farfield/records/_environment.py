@@ -54,8 +54,8 @@ def missing_commits(commits: Iterable[str]) -> frozenset[str] | None:
         commits: Commits of records, in hexadecimal digits.
 
     Returns:
-        Those of them that lead nowhere from `HEAD`; `None` where nobody can tell: Farfield does not
-        run from a checkout, the checkout is shallow, or git is missing.
+        Commits that are not in the history of `HEAD`; `None` where nobody can tell: Farfield does
+        not run from a checkout, the checkout is shallow, or git is missing.
     """
     if not _is_checkout() or _git("rev-parse", "--is-shallow-repository") != "false":
         return None

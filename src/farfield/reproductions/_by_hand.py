@@ -1,4 +1,4 @@
-"""Rows by hand: what a goal has to be out of reach of."""
+"""Rows by hand: rules without training, which a goal for networks must be out of reach of."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from farfield.reproductions._published import Unpublished
 from farfield.tasks import AnswersByHand
 
 BY_HAND: Final = "By hand"
+"""Name of a row by hand."""
 RUNS: Final = 2
-"""Problems of these runs are answered; the rules draw nothing."""
+"""Number of runs whose problems a rule answers; the rule itself draws nothing."""
 _RECIPE: Final = Recipe(steps=1, batch_size=1)
 
 
 def with_rows_by_hand(claims: Iterable[Claim], name: str = BY_HAND) -> tuple[Claim, ...]:
-    """Claims, and behind them a row by hand for each column with a goal.
+    """Claims, followed by a row by hand for each column with a goal.
 
-    A column whose task has no rule by hand stays without.
+    A column whose task has no rule by hand gets none.
 
     Args:
         claims: Claims of one table.

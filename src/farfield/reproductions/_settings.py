@@ -64,8 +64,8 @@ class Setting:
     Args:
         name: What is set, e.g. `"variance of context normalization"`.
         path: Class and field in the description of an experiment, e.g. `"ContextNorm.correction"`,
-            with `before.` in front for the experiment it starts from; or a class alone. Classes of
-            which each may be there have strokes between them, `"VAECScale/VAECTranslation"`.
+            with `before.` in front for the experiment it starts from; or a class alone. A slash
+            separates alternative classes, `"VAECScale/VAECTranslation"`.
         text: What the text says; begins with `not said` where it leaves the setting open.
         place: Section or table of the text, e.g. `"section 2.3"`.
         code: What the released code does; empty where it has nothing of the kind.
@@ -101,7 +101,7 @@ class Setting:
     def values(self, claim: Claim) -> tuple[Any, ...]:
         """Values that the experiment of a claim has; none where it has no such part.
 
-        What trains nothing, in one step, has no recipe.
+        An experiment of one step trains nothing: its recipe has no values.
 
         Args:
             claim: The claim.
@@ -132,7 +132,7 @@ class Setting:
         return pattern == "*" or fnmatchcase(name, pattern)
 
     def source(self, values: Iterable[object]) -> Source:
-        """Where values are from.
+        """Source of values: text, released code, both or neither.
 
         Args:
             values: What `values` returned.
@@ -159,9 +159,9 @@ class SheetLine:
 
     Args:
         setting: The setting.
-        value: What they have, in words.
-        source: Whether that is the text's or the code's.
-        claims: The claims.
+        value: Value of the setting, in words.
+        source: Source of the value.
+        claims: Claims with this value.
     """
 
     setting: Setting
@@ -205,7 +205,7 @@ def settings_of(paper: str) -> tuple[Setting, ...]:
 
 @cache
 def _load(paper: str) -> tuple[Setting, ...]:
-    """The table, read once."""
+    """Read the table, once."""
     page = files(f"farfield.reproductions.{paper}").joinpath("settings.md").read_text("utf-8")
     head, _, *rows = [_cells(line) for line in page.splitlines() if line.startswith("|")]
     if tuple(head) != COLUMNS:
@@ -272,7 +272,7 @@ def _fields(value: Any) -> dict[str, Any] | None:
 
 
 def _name(value: Any) -> Any:
-    """Name of the class of a part; any other value as it is."""
+    """Name of the class of a part; any other value unchanged."""
     if isinstance(value, tuple):
         return tuple(map(_name, value))
     if isinstance(value, Spec):

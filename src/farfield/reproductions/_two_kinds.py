@@ -15,30 +15,30 @@ from farfield.reproductions._published import Published
 from farfield.tasks import Environment, is_at_hand
 
 FEWEST_NETWORKS: Final = 5
-"""Least number of networks of a cell of which it is asked whether they are of two kinds."""
+"""Least number of networks that a cell of two kinds has."""
 THIRD: Final = 1 / 3
-"""Part of the way from the floor to the best score: a network in the last third solves the task,
-one in the first third, or below the floor, stays there."""
+"""Fraction of the way from the floor to the best score: a network in the last third solves the
+task, a network in the first third, or below the floor, stays there."""
 MOST_BETWEEN: Final = 0.2
-"""Largest share of networks in the second third."""
+"""Largest fraction of networks in the second third."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TwoKinds:
-    """Networks of a cell that are of two kinds, by number.
+    """Numbers of networks of each kind in a cell of two kinds.
 
     A cell is of two kinds if it has at least five networks, one of them solves the task, one stays
-    at the floor, and at most a fifth do neither. That is asked of our networks alone, before the
-    published number is looked at.
+    at the floor, and at most a fifth do neither. Our networks alone decide it; the published number
+    plays no part.
 
     Args:
         solve: Networks in the last third of the way from the floor to the best score.
         between: Networks in the second third.
-        stay: The others.
-        published: Every number of published networks that may solve the task, if they are of two
-            kinds or one of these, by their mean and spread; none without a published number, or
-            where it is that of other networks.
+        stay: Networks in the first third, or below the floor.
+        published: Numbers of published networks that may solve the task, as far as the published
+            mean and spread allow: if each of these networks solves it or stays at the floor. Empty
+            without a published number, or if mean and spread allow none.
         runs: Number of published networks.
         p: Probability of Fisher's exact test where the published number allows one share alone;
             else `None`.
@@ -65,7 +65,7 @@ class TwoKinds:
 
 
 def two_kinds(claim: Claim, scores: Sequence[float]) -> TwoKinds | None:
-    """The networks of a cell by kind; `None` if they are not of two.
+    """Count the networks of a cell by kind; `None` if they are not of two kinds.
 
     Args:
         claim: The cell.
@@ -102,7 +102,7 @@ def two_kinds(claim: Claim, scores: Sequence[float]) -> TwoKinds | None:
 def _ends(claim: Claim) -> tuple[float, float] | None:
     """Floor and best score in the published unit; `None` where the score is no share.
 
-    The floor of a score that is none may take data that is not on this machine.
+    The floor of any other score may take data that is not on this machine.
     """
     task = claim.experiment.task
     if isinstance(task, Environment) and not is_at_hand(task):
@@ -116,12 +116,12 @@ def _ends(claim: Claim) -> tuple[float, float] | None:
 
 
 def _allows(number: Published, count: int, floor: float, best: float) -> bool:
-    """True if a mean and its spread may be those of networks of which so many solve the task.
+    """True if a published mean and spread allow that `count` of the networks solve the task.
 
-    On the way from the floor (0) to the best score (1) those that do lie in ⅔…1 and the others in
-    −⅓…⅓. With the mean of all fixed, the sum of squares is least where both kinds are as close to
-    each other as they can be and do not scatter, and largest where they are as far apart as they
-    can be and lie at the ends of their thirds.
+    On the way from the floor (0) to the best score (1), networks that solve it lie in ⅔…1 and the
+    others in −⅓…⅓. With the mean of all fixed, the sum of squares is least where both kinds are as
+    close to each other as they can be and do not scatter, and largest where they are as far apart
+    as they can be and lie at the ends of their thirds.
     """
     runs, scale = number.runs, abs(best - floor)
     mean, others = (number.mean - floor) / (best - floor), runs - count
@@ -149,7 +149,7 @@ def _allows(number: Published, count: int, floor: float, best: float) -> bool:
 
 
 def _fisher(ours: tuple[int, int], theirs: tuple[int, int]) -> float:
-    """Probability of Fisher's exact test, two-sided, of two shares as successes and number."""
+    """Probability of Fisher's exact test, two-sided, of two pairs of successes and number."""
     from scipy.stats import fisher_exact  # noqa: PLC0415 — a quarter of a second to import
 
     table = [[successes, count - successes] for successes, count in (ours, theirs)]

@@ -135,7 +135,7 @@ def judge(
     *,
     data_missing: bool = False,
 ) -> Judgement:
-    """The verdict on a claim.
+    """Judge a claim by its records.
 
     Args:
         claim: What is judged.
@@ -145,8 +145,8 @@ def judge(
         data_missing: Whether the real data that the claim needs is not on this machine.
 
     Raises:
-        ValueError: If the records are not of the claim's experiment, or of several, or one seed
-            stands there twice.
+        ValueError: If the records are not of the claim's experiment, are of several experiments, or
+            hold a seed twice.
     """
     if not records:
         if claim.unbuilt:
@@ -296,7 +296,7 @@ def _comparison(
 
 
 SLOW: Final = 600.0
-"""Seconds of a network above which ten make a star."""
+"""Seconds of training a network above which ten networks, not 20, make a star."""
 
 
 def _star(records: Sequence[Record]) -> int:
@@ -374,7 +374,7 @@ def _unconfirmed(
 
 
 def _reaches(claim: Claim, goal: float, records: Sequence[Record]) -> tuple[bool, str]:
-    """True if the whole interval reaches the goal, above the floor; and the numbers in words."""
+    """True if the whole interval reaches the goal and is past the floor; and numbers in words."""
     published, measure, scores = claim.published, measure_of(claim.metric), _scores(claim, records)
     # An error is turned over, so that more is better.
     sign = -1 if measure.lower_is_better else 1
@@ -403,7 +403,7 @@ def _reaches(claim: Claim, goal: float, records: Sequence[Record]) -> tuple[bool
 
 
 def _without_a_miss(claim: Claim, records: Sequence[Record]) -> str:
-    """The share of problems that may be missed where none of those of the tests is."""
+    """Text on the share of problems that may be missed, though no test problem is."""
     where = (records[0].steps, claim.regime, claim.metric)
     count = sum(
         score.count

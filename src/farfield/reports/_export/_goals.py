@@ -23,7 +23,7 @@ RECIPE: Final = (
 
 
 def goal_lines(recorded: Recorded) -> list[str]:
-    """Table of the goals that were run: verdict, recipe and confirmation of each.
+    """Lines of the table of goals that were run: verdict, recipe and confirmation of each.
 
     Args:
         recorded: What was run.
@@ -36,7 +36,7 @@ def goal_lines(recorded: Recorded) -> list[str]:
 
 
 def goals_of_table(key: str, reports: Mapping[Kind, Report]) -> list[list[str]]:
-    """A line for each verdict, recipe and confirmation of the goals of a table.
+    """Lines of the goals of a table, one for each verdict, recipe and confirmation.
 
     Args:
         key: The table.
@@ -102,7 +102,7 @@ def goals_of(paper: str, recorded: Recorded) -> Counter[Verdict]:
 
 
 def table_link(key: str) -> str:
-    """A link to a table on the page of its paper.
+    """Link to a table on the page of its paper.
 
     Args:
         key: The table.

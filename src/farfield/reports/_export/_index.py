@@ -78,7 +78,7 @@ PICTURES: Final = (
     "lamb2022/ict-figure-1-paper-decision-boundaries.png",
     "lamb2022/dormant-phases-paper-dormant-phases.png",
 )
-"""Files of the pictures shown, as far as they are exported."""
+"""Files of the pictures shown, if exported."""
 
 
 def index_page(
@@ -93,7 +93,7 @@ def index_page(
         recorded: What was run.
         covered: How far everything was run, by paper.
         reasons: Why results are not reproduced.
-        folder: How the page names the folder of exports.
+        folder: Path of the folder of exports from the page.
     """
     run, came = (
         [table_line(line(paper, items, recorded)) for paper, items in covered.items()]
@@ -285,7 +285,7 @@ def _cells(found: tuple[str, Sequence[str]]) -> str:
 
 
 def _pictures(recorded: Recorded, folder: str) -> list[str]:
-    """The pictures, each with the words of its exhibit."""
+    """The pictures, each with the title of its exhibit."""
     there = {
         figure.picture(exhibit): exhibit.title
         for figure in recorded.figures

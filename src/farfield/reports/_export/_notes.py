@@ -143,7 +143,9 @@ def load_missing(folder: Path) -> frozenset[str]:
 
 
 def keep_missing(folder: Path, records: Iterable[Record]) -> None:
-    """Write down which commits of records the repository lacks, where somebody can tell.
+    """Add the commits of records that the repository lacks to the list in a folder of exports.
+
+    The list stays unchanged where nobody can tell.
 
     Args:
         folder: The folder of exports.

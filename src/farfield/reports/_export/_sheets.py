@@ -31,18 +31,22 @@ MOST: Final = 4
 """Maximum number of rows or columns that are named; more are counted."""
 
 INTRODUCTION: Final = """\
-Where the claims of `{paper}` have their settings from: the text, the released code, neither. The
-first table has what the text says and where, and what the released code does; every sheet after it
-has what the claims of one table do, read from their descriptions: the value of the field, or what a
-class does that has no field for it. *Own choice*: the text leaves it open, and the code has another
-or nothing of the kind. `farfield list settings --table
-{example} --cell "{cell}"` prints the sheet of single cells beside text and code. What became of
-numbers that part from the published ones is in [the deviations](../deviations.md).
+This page compares the settings of the claims of `{paper}` with its text and with its released code.
+The first table says what the text says and where, and what the released code does. Each sheet after
+it says what the claims of one table do, read from their descriptions: the value of the field, or
+what a class without such a field does. *Own choice*: the text leaves the setting open, and the code
+has another value or no such setting. Numbers that differ from the published ones are in
+[the deviations](../deviations.md). This command prints the sheet of single cells, with text and
+code:
+
+```console
+$ farfield list settings --table {example} --cell "{cell}"
+```
 """
 
 
 def settings_pages() -> dict[str, str]:
-    """Pages of the settings of every paper, by the name of their file."""
+    """Pages of the settings of every paper, by file name."""
     papers = dict.fromkeys(key.partition("/")[0] for key in TABLES)
     return {f"{paper}.md": _page(paper) for paper in papers}
 

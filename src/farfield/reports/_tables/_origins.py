@@ -1,4 +1,4 @@
-"""Networks whose code nobody can look up, and their signs."""
+"""Signs of networks whose code nobody can look up."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ COMMIT: Final = re.compile("[0-9a-f]{7,40}")
 
 
 def is_uncommitted(record: Record) -> bool:
-    """True for a run from a tree with changes that no commit holds.
+    """True for a run from a tree with uncommitted changes.
 
     Args:
-        record: What the run left.
+        record: Record of the run.
     """
     return record.commit.endswith("+")
 
@@ -39,7 +39,7 @@ def is_unknown(record: Record, missing: AbstractSet[str]) -> bool:
     """True for a run from a commit that the repository lacks, or from no known one.
 
     Args:
-        record: What the run left.
+        record: Record of the run.
         missing: Commits that the repository lacks.
     """
     if is_uncommitted(record) or record.commit == "release":
@@ -48,7 +48,7 @@ def is_unknown(record: Record, missing: AbstractSet[str]) -> bool:
 
 
 def commits_of(records: Iterable[Record]) -> set[str]:
-    """The commits that records name, as they were committed.
+    """Commits that records name; none of uncommitted trees.
 
     Args:
         records: The records.

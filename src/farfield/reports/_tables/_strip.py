@@ -31,7 +31,7 @@ SIGNS: Final[dict[tuple[bool, bool], str]] = {
     (False, True): "─",
     (True, True): "═",
 }
-"""Sign by whether it is within the margin, and within the interval."""
+"""Sign of a position, by whether it is within the margin and within the interval."""
 
 STRIP: Final = (
     "Strip: the difference from the published number. ● ours less published; ─ its 95 % interval, "
@@ -61,16 +61,17 @@ def small_pictures(row: Row) -> list[str]:
         row: A cell.
     """
     kinds = row.judgement.kinds
-    shown = row.judgement.fraction == 1 and kinds is not None
-    return [*_strips(row), *([_dots(kinds)] if shown and kinds is not None else [])]
+    dots = [_dots(kinds)] if kinds is not None and row.judgement.fraction == 1 else []
+    return [*_strips(row), *dots]
 
 
 def _strips(row: Row) -> list[str]:
-    """The interval of a goal, or of a difference for each reading of the published ±."""
+    """Strip of a goal, or a strip of the difference for each reading of the published ±."""
     number, judged = row.claim.published, row.judgement
     if isinstance(number, Unpublished):
-        asked = number.goal is not None and judged.verdict in GOALS
-        return [_goal_strip(row, number.goal)] if asked and number.goal is not None else []
+        if number.goal is None or judged.verdict not in GOALS:
+            return []
+        return [_goal_strip(row, number.goal)]
     found = [one for one in (judged.difference, judged.as_deviation) if one is not None]
     if not found or judged.verdict not in JUDGED:
         return []
@@ -85,7 +86,7 @@ def _strip(difference: Difference, rule: VerdictRule, standard_error: float) -> 
     """A difference as a line of signs, e.g. `····░░═┼═●═──··`."""
     allowed = rule.allowed(standard_error)
     ends = difference.interval.low, difference.value, difference.interval.high
-    return _line(_places(ends, allowed), range(-BAND, BAND + 1))
+    return _line(_positions(ends, allowed), range(-BAND, BAND + 1))
 
 
 def _goal_strip(row: Row, goal: float) -> str:
@@ -96,7 +97,7 @@ def _goal_strip(row: Row, goal: float) -> str:
     ends = [one - goal for one in (interval.low, ours.mean, interval.high)]
     if measure_of(row.claim.metric).lower_is_better:
         ends = [-end for end in reversed(ends)]
-    low, middle, high = _places(ends, row.claim.rule.margin)
+    low, middle, high = _positions(ends, row.claim.rule.margin)
     if ends[1] < 0:  # a mean that misses the goal by less than a sign
         low, middle = min(low, -1), min(middle, -1)
     return _line((low, middle, high), range(SIDE + 1))
@@ -106,11 +107,11 @@ def _line(ends: Sequence[int], band: range) -> str:
     """A line of signs with an interval on it.
 
     Args:
-        ends: Where it begins, where its middle is, and where it ends.
-        band: Where no difference matters, or where a goal is met.
+        ends: Positions of the beginning, the mean and the end of the interval.
+        band: Positions at which no difference matters, or at which a goal is met.
     """
     low, middle, high = ends
-    signs = [SIGNS[place in band, low <= place <= high] for place in range(-SIDE, SIDE + 1)]
+    signs = [SIGNS[at in band, low <= at <= high] for at in range(-SIDE, SIDE + 1)]
     signs[SIDE] = "┼" if low <= 0 <= high else "│"
     if abs(middle) <= SIDE:
         signs[middle + SIDE] = "●"
@@ -121,16 +122,16 @@ def _line(ends: Sequence[int], band: range) -> str:
     return "".join(signs)
 
 
-def _places(ends: Sequence[float], allowed: float) -> tuple[int, int, int]:
-    """Signs of an interval and of its mean; the middle sign is only of intervals that hold 0."""
-    low, middle, high = (_place(end, allowed) for end in ends)
+def _positions(ends: Sequence[float], allowed: float) -> tuple[int, int, int]:
+    """Positions of the ends and the mean of an interval; 0 is only in intervals that hold 0."""
+    low, middle, high = (_position(end, allowed) for end in ends)
     low = max(low, 1) if ends[0] > 0 else low
     high = min(high, -1) if ends[2] < 0 else high
     return low, min(max(middle, low), high), high
 
 
-def _place(value: float, allowed: float) -> int:
-    """Where a difference stands: within the margin on one of its signs, beyond it on another."""
+def _position(value: float, allowed: float) -> int:
+    """Position of a difference from the middle: inside the band just where it is in the margin."""
     if not math.isfinite(value):
         return int(math.copysign(SIDE + 1, value))
     scaled = (BAND + 0.5) * value / allowed

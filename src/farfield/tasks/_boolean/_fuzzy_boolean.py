@@ -14,7 +14,7 @@ from torch import Tensor
 from farfield.core import Problems, Stream, check_fields, stream
 from farfield.tasks._boolean._fuzzy_logic import disjunctions, multilinear, truth_tables
 from farfield.tasks._protocol._answers import check_outputs
-from farfield.tasks._protocol._by_hand import interpolated
+from farfield.tasks._protocol._by_hand import interpolate
 from farfield.tasks._protocol._checks import check_number, check_regime
 from farfield.tasks._protocol._draws import distinct, integers
 from farfield.tasks._protocol._form import VECTOR, Form
@@ -249,7 +249,7 @@ class FuzzyBoolean:
             training: Training problems of the run.
         """
         asked, known = (some.table()[some.index[:, 0]] for some in (problems, training))
-        values = interpolated(asked.numpy(), known.numpy(), training.target.numpy())
+        values = interpolate(asked.numpy(), known.numpy(), training.target.numpy())
         return torch.from_numpy(values).to(asked.dtype)
 
     def loss(

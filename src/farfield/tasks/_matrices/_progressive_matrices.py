@@ -300,19 +300,19 @@ class ProgressiveMatrices(MatrixTask):
         problems: Problems,
         training: Problems,  # noqa: ARG002
     ) -> Float[Tensor, "batch candidate"]:
-        """Outputs by the ink of whole panels: how well a candidate continues its row.
+        """Outputs by the foreground of whole panels: how well a candidate continues its row.
 
-        The third panel of a row is expected to have as much more ink than the second as in the two
-        rows above, on average.
+        The third panel of a row is expected to have as much more foreground than the second as in
+        the two rows above, on average.
 
         Args:
             problems: Items and their index; without targets.
             training: Not used.
         """
-        ink = -problems.table().float().flatten(1).mean(1)[problems.index]
-        rows = ink[:, :CONTEXT]
+        foreground = -problems.table().float().flatten(1).mean(1)[problems.index]
+        rows = foreground[:, :CONTEXT]
         more = (rows[:, 2] - rows[:, 1] + rows[:, 5] - rows[:, 4]) / 2
-        return -(ink[:, CONTEXT:] - (rows[:, 7] + more)[:, None]).abs()
+        return -(foreground[:, CONTEXT:] - (rows[:, 7] + more)[:, None]).abs()
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
         """Masks of the problems by number of triples and by relation, of those that occur.

@@ -56,10 +56,10 @@ def form_of(task: ProblemTask) -> Form:
 
 @runtime_checkable
 class AnswersByHand(ProblemTask, Protocol):
-    """A task with a rule by hand: a row that networks have to beat, without training."""
+    """A task with a rule by hand: it answers without training, and networks have to beat it."""
 
     def by_hand(self, problems: Problems, training: Problems) -> Tensor:
-        """Outputs of the rule, of which no number was learned.
+        """Outputs of the rule by hand, which has no trained weights.
 
         Args:
             problems: Items and their index; without targets.

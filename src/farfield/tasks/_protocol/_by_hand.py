@@ -1,4 +1,4 @@
-"""Rules by hand: what answers a task without training."""
+"""Rules by hand, which answer problems of a task without training."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from torch.nn import functional as F
 from farfield.core import Problems
 
 _NEAREST = 32
-"""Training points that a value is interpolated from."""
+"""Number of training points that a value is interpolated from."""
 
 
 class OracleByHand(ABC):
-    """A task whose oracle reads the items that networks see: it is the rule by hand."""
+    """A task whose oracle reads the items that networks see, and is its rule by hand."""
 
     @abstractmethod
     def oracle(self, problems: Problems) -> Tensor:
-        """Outputs of the rule itself, read off the items."""
+        """Outputs of the rule of the task, computed from the items."""
 
     def by_hand(self, problems: Problems, training: Problems) -> Tensor:  # noqa: ARG002
         """Outputs of the oracle.
@@ -38,12 +38,12 @@ def nearest_class(
     classes: Int64[Tensor, " item"],
     num_classes: int,
 ) -> Float[Tensor, "batch answer"]:
-    """Outputs of the nearest class mean: minus the distance to each.
+    """Outputs by the nearest class mean: minus the distance of an item to the mean of each class.
 
     Args:
-        items: What is asked about.
+        items: Items to classify.
         known: Training items.
-        classes: Class of each of them.
+        classes: Class of each training item.
         num_classes: Number of classes.
     """
     of_class = F.one_hot(classes, num_classes).to(known.dtype)
@@ -51,24 +51,23 @@ def nearest_class(
     return -(items[:, None] - means).norm(dim=2)
 
 
-def interpolated(
+def interpolate(
     points: Float[np.ndarray, "batch feature"],
     known: Float[np.ndarray, "item feature"],
     values: Float[np.ndarray, "item value"],
 ) -> Float[np.ndarray, "batch value"]:
-    """Values of the plane through the nearest training points, by least squares.
+    """Interpolate values by a plane through the nearest training points, by least squares.
 
     Args:
-        points: Where.
+        points: Points to interpolate at.
         known: Training points.
-        values: Values of each of them.
+        values: Values of each training point.
     """
     from scipy.spatial import KDTree  # noqa: PLC0415 — a tenth of a second to import
 
     nearest = KDTree(known).query(points, k=min(_NEAREST, len(known)))[1]
-    steps = known[nearest].astype(np.float64) - points[:, None]
-    planes = np.concatenate([np.ones_like(steps[..., :1]), steps], axis=2)
-    found: Float[np.ndarray, "batch value"] = (np.linalg.pinv(planes)[:, :1] @ values[nearest])[
-        :, 0
-    ]
-    return found
+    offsets = known[nearest].astype(np.float64) - points[:, None]
+    planes = np.concatenate([np.ones_like(offsets[..., :1]), offsets], axis=2)
+    intercepts: Float[np.ndarray, "batch 1 value"]
+    intercepts = np.linalg.pinv(planes)[:, :1] @ values[nearest]
+    return intercepts[:, 0]
