@@ -16,13 +16,13 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 SDIST = "import setuptools.build_meta as backend; print(backend.build_sdist({!r}))"
 COMMANDS = {
     "list": "webb2021/table-9",
+    "report webb2021/table-9": "100.0 ± 0.0 (10)",
     "train --task same-different --model esbn --recipe.steps 5 --seeds 1": "experiment ",
     "report webb2021/beyond --records results --cell relational-match*/esbn*": "reached",
-    "report webb2021/table-9": "100.0 ± 0.0 (10)",
     "bench pairs.py:Pairs --seeds 1": "ESBN + TCN | 100.0 ± 0.0 %",
     "cite webb2021/table-11": "Emergent Symbols",
 }
-"""Arguments of `farfield`, and text that the output must contain."""
+"""Arguments of `farfield`, and text that the output must contain; `report` alone before any run."""
 PAIRS = """\
 from torch import nn
 
