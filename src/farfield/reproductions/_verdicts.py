@@ -21,7 +21,7 @@ from farfield.records import Record
 from farfield.reproductions._claims import Claim
 from farfield.reproductions._published import Published
 from farfield.reproductions._two_kinds import TwoKinds, two_kinds
-from farfield.tasks import TRAINING, metric_of
+from farfield.tasks import TRAINING, Environment, metric_of
 
 LEARNED: Final = 0.5
 """Share of the way from the floor to the best score below which training has failed."""
@@ -234,6 +234,8 @@ def diverged(claim: Claim, records: Sequence[Record]) -> tuple[tuple[int, int], 
 def _learned(claim: Claim, records: Sequence[Record]) -> float | None:
     """Share of the way from the floor to the best score on training problems, on average."""
     task = claim.experiment.task
+    if isinstance(task, Environment):  # whose floor is played
+        return None
     metric = metric_of(task)
     # A score of some of the problems, such as accuracy/relational, is of the same networks.
     is_own = claim.metric.partition("/")[0] == metric
