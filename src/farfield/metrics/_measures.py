@@ -47,6 +47,11 @@ class Measure:
         return " %" if self.percent else ""
 
     @property
+    def best(self) -> float:
+        """Best possible score; infinite where it has no bound."""
+        return self.lowest if self.lower_is_better else self.highest
+
+    @property
     def range(self) -> float:
         """Difference of the best and the worst score; infinite where one has no bound."""
         return self.highest - self.lowest

@@ -101,7 +101,7 @@ class Setting:
     def values(self, claim: Claim) -> tuple[Any, ...]:
         """Values that the experiment of a claim has; none where it has no such part.
 
-        An experiment of one step trains nothing: its recipe has no values.
+        The recipe of a claim that trains nothing has no values.
 
         Args:
             claim: The claim.
@@ -117,8 +117,8 @@ class Setting:
                 return ()
             experiment, path = experiment.starts_from.experiment, path.removeprefix(BEFORE)
         part, _, field = path.partition(".")
-        if part == "Recipe" and experiment.recipe.steps == 1:
-            return ()  # a rule, or an enlargement: nothing is trained
+        if part == "Recipe" and claim.trains_nothing:
+            return ()
         parts = _parts(experiment)
         found = [(name, of) for name in part.split("/") for of in parts.get(name, ())]
         if field and any(field not in of for _, of in found):

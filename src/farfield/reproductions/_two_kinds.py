@@ -110,8 +110,7 @@ def _ends(claim: Claim) -> tuple[float, float] | None:
     measure, scale = measure_of(claim.metric), claim.published.scale
     if not measure.percent:
         return None
-    best = scale * (measure.lowest if measure.lower_is_better else measure.highest)
-    floor = scale * claim.floor
+    best, floor = scale * measure.best, scale * claim.floor
     return (floor, best) if math.isfinite(floor) and floor != best else None
 
 

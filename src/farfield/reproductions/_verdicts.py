@@ -241,8 +241,7 @@ def _learned(claim: Claim, records: Sequence[Record]) -> float | None:
     is_own = claim.metric.partition("/")[0] == metric
     if claim.is_by_hand or isinstance(claim.published, Published) or not is_own:
         return None
-    measure = measure_of(metric)
-    best = measure.lowest if measure.lower_is_better else measure.highest
+    best = measure_of(metric).best
     try:
         scores = [record.final(TRAINING, metric) for record in records]
     except KeyError:
@@ -398,8 +397,7 @@ def _reaches(claim: Claim, goal: float, records: Sequence[Record]) -> tuple[bool
     count = len(scores)
     share = math.floor(100 * least_share(count, count, claim.rule.confidence))
     said = f"mean {mean}, {count} of {count} networks pass: at least {share} % do"
-    best = measure.lowest if measure.lower_is_better else measure.highest
-    if measure.percent and goal == published.scale * best:
+    if measure.percent and goal == published.scale * measure.best:
         said += f"; {_without_a_miss(claim, records)}"
     return True, said
 
