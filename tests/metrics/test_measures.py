@@ -48,3 +48,8 @@ def test_an_interval_of_a_mean_ends_where_scores_do() -> None:
 def test_the_worst_error_is_the_largest() -> None:
     assert MEASURES["mse"].worst((0.2, 0.9)) == 0.9
     assert MEASURES["accuracy"].worst((0.2, 0.9)) == 0.2
+
+
+@pytest.mark.parametrize("name, best", [("accuracy", 1), ("mse", 0), ("psnr", math.inf)])
+def test_the_best_error_is_the_smallest(name: str, best: float) -> None:
+    assert measure_of(name).best == best
