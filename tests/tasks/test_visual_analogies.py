@@ -16,8 +16,13 @@ from torch import Tensor, nn
 from each import some as some_of
 from farfield.core import Problems, UnknownNameError, stream
 from farfield.tasks import TASKS, TRAINING, Candidates, ProblemTask, VisualAnalogies
-from farfield.tasks._analogies._analogy_drawing import PANEL_FIELDS, draw_panels
-from farfield.tasks._analogies._analogy_relations import RELATIONS, open_rows, rows
+from farfield.tasks._analogies._analogy_panels import (
+    PANEL_FIELDS,
+    RELATIONS,
+    draw_panels,
+    open_rows,
+    rows,
+)
 from oracles import analogies as oracle
 from tasks.sets import digest
 

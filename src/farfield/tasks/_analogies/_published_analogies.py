@@ -10,9 +10,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.core import Problems, Stream, UnknownNameError, check_fields
-from farfield.tasks._analogies._analogy_problems import NUM_CANDIDATES, PLACES
-from farfield.tasks._analogies._analogy_relations import RELATIONS
-from farfield.tasks._analogies._visual_analogy_task import VisualAnalogyTask
+from farfield.tasks._analogies._analogy_panels import RELATIONS
+from farfield.tasks._analogies._visual_analogies import NUM_CANDIDATES, PLACES, VisualAnalogyTask
 from farfield.tasks._files._panel_archive import COLUMNS, PanelFile
 from farfield.tasks._files._panel_files import (
     check_image_size,

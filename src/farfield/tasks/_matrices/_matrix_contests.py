@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 from farfield.core import stream
-from farfield.tasks._analogies._analogy_relations import Masks, completed
+from farfield.tasks._analogies._analogy_panels import Masks, completed
 from farfield.tasks._matrices._matrix_holdouts import NO_TRIPLE
 from farfield.tasks._matrices._matrix_lines import (
     ATTRIBUTE_OF,

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Int64, UInt8
 from torch import Tensor
 
-from farfield.tasks._analogies._analogy_drawing import (
+from farfield.tasks._analogies._analogy_panels import (
     CELL,
     MARGIN,
     NUM_CELLS,

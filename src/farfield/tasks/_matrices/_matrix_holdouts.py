@@ -12,8 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 from farfield.core import stream
-from farfield.tasks._analogies._analogy_drawing import NUM_LEVELS
-from farfield.tasks._analogies._analogy_panels import COLOR, LINE_TYPE, NUMBER, POSITION
+from farfield.tasks._analogies._analogy_panels import COLOR, LINE_TYPE, NUM_LEVELS, NUMBER, POSITION
 from farfield.tasks._matrices._matrix_relations import ATTRIBUTES, SCALES, TRIPLES
 from farfield.tasks._protocol._draws import integers, permutation
 

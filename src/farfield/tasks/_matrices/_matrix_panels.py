@@ -7,19 +7,21 @@ from typing import Final
 import numpy as np
 from jaxtyping import Bool, Int64, Integer, UInt8
 
-from farfield.tasks._analogies._analogy_drawing import NUM_CELLS, NUM_LEVELS
 from farfield.tasks._analogies._analogy_panels import (
     COLOR,
     LINE_COLOR,
     LINE_TYPE,
+    NUM_CELLS,
+    NUM_LEVELS,
     NUMBER,
     POSITION,
     SIZE,
     TYPE,
     Distraction,
     Levels,
+    Masks,
+    sizes,
 )
-from farfield.tasks._analogies._analogy_relations import Masks, sizes
 from farfield.tasks._matrices._matrix_drawing import CELL_FIELDS, NUM_KINDS, NUM_LINES
 
 CONTENTS: Final = (TYPE, SIZE, COLOR)

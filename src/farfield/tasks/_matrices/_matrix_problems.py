@@ -10,8 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Int64, UInt8
 
 from farfield.core import Stream
-from farfield.tasks._analogies._analogy_panels import Distraction
-from farfield.tasks._analogies._analogy_relations import Masks
+from farfield.tasks._analogies._analogy_panels import Distraction, Masks
 from farfield.tasks._matrices._matrix_contests import contested
 from farfield.tasks._matrices._matrix_drawing import PANEL_FIELDS
 from farfield.tasks._matrices._matrix_holdouts import MOST_TRIPLES, NO_TRIPLE

@@ -8,18 +8,23 @@ from typing import Final, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Int64
 
-from farfield.tasks._analogies import _analogy_relations as between
-from farfield.tasks._analogies._analogy_drawing import NUM_CELLS, NUM_LEVELS
+from farfield.tasks._analogies import _analogy_panels as between
 from farfield.tasks._analogies._analogy_panels import (
     COLOR,
     DOMAINS,
     LINE_COLOR,
     LINE_TYPE,
+    NUM_CELLS,
+    NUM_LEVELS,
     NUMBER,
     POSITION,
     SIZE,
+    Masks,
+    completed,
+    holds,
+    sizes,
+    spread,
 )
-from farfield.tasks._analogies._analogy_relations import Masks, completed, holds, sizes, spread
 from farfield.tasks._matrices._matrix_drawing import NUM_KINDS, NUM_LINES
 
 ATTRIBUTES: Final = DOMAINS
