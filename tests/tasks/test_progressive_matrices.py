@@ -26,16 +26,17 @@ from farfield.tasks import (
     ProblemTask,
     ProgressiveMatrices,
 )
-from farfield.tasks._matrices._matrix_drawing import PANEL_FIELDS, draw_matrix_panels
 from farfield.tasks._matrices._matrix_holdouts import HOLDOUTS
-from farfield.tasks._matrices._matrix_panels import shown
-from farfield.tasks._matrices._matrix_relations import (
+from farfield.tasks._matrices._matrix_panels import (
     ATTRIBUTES,
+    PANEL_FIELDS,
     RELATIONS,
     TRIPLES,
+    draw_matrix_panels,
     ended,
     laws,
     lines_of,
+    shown,
 )
 from oracles import matrices as oracle
 from tasks.sets import digest

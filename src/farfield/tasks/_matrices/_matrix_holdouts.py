@@ -13,7 +13,7 @@ from jaxtyping import Bool, Int64
 
 from farfield.core import stream
 from farfield.tasks._analogies._analogy_panels import COLOR, LINE_TYPE, NUM_LEVELS, NUMBER, POSITION
-from farfield.tasks._matrices._matrix_relations import ATTRIBUTES, SCALES, TRIPLES
+from farfield.tasks._matrices._matrix_panels import ATTRIBUTES, SCALES, TRIPLES
 from farfield.tasks._protocol._draws import integers, permutation
 
 MOST_TRIPLES: Final = 4

@@ -1,28 +1,258 @@
-"""Contents of panels of progressive matrices: relevant sets of levels, and distraction."""
+"""Panels of progressive matrices: rules, contents of panels, and pictures."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from functools import cache
+from typing import Final, NamedTuple
 
 import numpy as np
+import torch
 from jaxtyping import Bool, Int64, Integer, UInt8
+from torch import Tensor
 
 from farfield.tasks._analogies._analogy_panels import (
+    CELL,
     COLOR,
+    DOMAINS,
     LINE_COLOR,
     LINE_TYPE,
+    MARGIN,
     NUM_CELLS,
     NUM_LEVELS,
     NUMBER,
     POSITION,
+    PROGRESSION,
     SIZE,
     TYPE,
+    WHITE,
     Distraction,
+    Grid,
     Levels,
     Masks,
+    completed,
+    greys,
+    holds,
     sizes,
+    spread,
+    stamps,
 )
-from farfield.tasks._matrices._matrix_drawing import CELL_FIELDS, NUM_KINDS, NUM_LINES
+from farfield.tasks._analogies._analogy_panels import RELATIONS as BETWEEN_TWO_ROWS
+from farfield.tasks._files._panel_archive import PANEL_SIZE
+from farfield.tasks._files._panel_files import block_means
+
+NUM_KINDS: Final = 7
+"""Types of shapes: the first of `SHAPES`."""
+CELL_FIELDS: Final = 3
+"""Of each cell: type counted from 1 (0 where it is empty), size, color."""
+_REACH: Final = PANEL_SIZE // 2 - MARGIN
+"""Reach of straight lines from the center of a panel, pixels."""
+
+LINES: Final[dict[str, Callable[[Grid, Grid], Bool[np.ndarray, "height width"]]]] = {
+    "horizontal": lambda x, y: (abs(y) <= 1) & (abs(x) <= _REACH),
+    "vertical": lambda x, y: (abs(x) <= 1) & (abs(y) <= _REACH),
+    "falling": lambda x, y: (abs(x - y) <= 1) & (abs(x + y) <= 2 * _REACH),
+    "rising": lambda x, y: (abs(x + y) <= 1) & (abs(x - y) <= 2 * _REACH),
+    "diamond": lambda x, y: abs(abs(x) + abs(y) - 60) <= 1,
+    "circle": lambda x, y: abs(x * x + y * y - 52 * 52) <= 3 * 52,
+}
+"""Test of points on a line: pixels right of and below the center of the panel."""
+NUM_LINES: Final = len(LINES)
+SMALLEST_KEPT: Final = 80
+"""Least side of a picture that shows pixels of the largest, not means of them."""
+PANEL_FIELDS: Final = NUM_CELLS * CELL_FIELDS + NUM_LINES
+"""The fields of each cell, in reading order; of each type of line its color counted from 1, 0
+where there is none."""
+
+
+@cache
+def _cell_table(step: int) -> UInt8[np.ndarray, "item height width"]:
+    """Every content of a cell: empty, then by type, size and color."""
+    inked = stamps(step)[1 : 1 + NUM_KINDS * NUM_LEVELS, None]
+    shades = greys(np.arange(NUM_LEVELS))[:, None, None]
+    drawn = np.where(inked == 1, shades, np.uint8(WHITE)).reshape(-1, *inked.shape[2:])
+    return np.concatenate([np.full_like(drawn[:1], WHITE), drawn])
+
+
+@cache
+def _line_pixels(step: int) -> tuple[Int64[np.ndarray, " item"], ...]:
+    """The pixels of each type of line, as places in the rows of a picture one after another."""
+    y, x = np.mgrid[0:PANEL_SIZE:step, 0:PANEL_SIZE:step] - PANEL_SIZE // 2
+    return tuple(np.flatnonzero(on(x, y)) for on in LINES.values())
+
+
+def draw_matrix_panels(
+    panels: UInt8[Tensor, "item feature"], image_size: int
+) -> UInt8[Tensor, "item height width"]:
+    """A grey picture, black 0 to white 255, of each panel; lines lie over shapes.
+
+    Args:
+        panels: What each shows: `CELL_FIELDS` numbers of each cell of the 3×3 grid, in reading
+            order, and one of each type of line.
+        image_size: Width and height in pixels; 80 keeps every second pixel of 160 in each
+            direction, the first included, and 40 has the mean of each four of these: every fourth
+            pixel does not tell all sizes apart.
+    """
+    if image_size < SMALLEST_KEPT:
+        kept = draw_matrix_panels(panels, SMALLEST_KEPT).numpy()
+        return torch.from_numpy(block_means(kept, SMALLEST_KEPT // image_size))
+    step = PANEL_SIZE // image_size
+    rows = panels.numpy().astype(np.int64)
+    pictures = np.full((len(rows), image_size, image_size), WHITE, np.uint8)
+    grid = slice(MARGIN // step, (MARGIN + 3 * CELL) // step)
+    pictures[:, grid, grid] = _grid(rows[:, : NUM_CELLS * CELL_FIELDS], step)
+    flat = pictures.reshape(len(rows), image_size * image_size)
+    for color, pixels in zip(rows[:, NUM_CELLS * CELL_FIELDS :].T, _line_pixels(step), strict=True):
+        (shown,) = np.nonzero(color)
+        flat[shown[:, None], pixels] = greys(color[shown] - 1)[:, None]
+    return torch.from_numpy(pictures)
+
+
+def _grid(
+    fields: Int64[np.ndarray, "item feature"], step: int
+) -> UInt8[np.ndarray, "item height width"]:
+    """The nine cells of each panel, put together from the rows of pixels of the table's cells."""
+    table = _cell_table(step)
+    side = table.shape[1]
+    kind, size, color = np.moveaxis(fields.reshape(-1, 3, 3, CELL_FIELDS), 3, 0)
+    content = ((kind - 1) * NUM_LEVELS + size) * NUM_LEVELS + color + 1
+    content = np.where(kind > 0, content, 0)
+    places = content[:, :, None, :] * side + np.arange(side)[:, None]
+    rows = table.reshape(-1, side).view(f"V{side}")[:, 0]
+    return rows[places].view(np.uint8).reshape(len(fields), 3 * side, 3 * side)
+
+
+ATTRIBUTES: Final = DOMAINS
+"""Of shapes and of lines."""
+RELATIONS: Final = (*BETWEEN_TWO_ROWS, "consistent union")
+"""Relations along the rows or the columns of a matrix."""
+UNION: Final = len(RELATIONS) - 1
+LEVELS: Final = (NUM_CELLS + 1, NUM_KINDS, NUM_LEVELS, NUM_LEVELS, NUM_CELLS, NUM_LINES, NUM_LEVELS)
+"""Number of levels of each attribute; the level of a number is that number, from 0."""
+SCALES: Final = (SIZE, COLOR, LINE_COLOR)
+"""The attributes that interpolation and extrapolation are about."""
+
+
+def _legal(relation: int, attribute: int) -> bool:
+    if relation == PROGRESSION:
+        return attribute not in (POSITION, LINE_TYPE)
+    return attribute != (POSITION if relation == UNION else NUMBER)
+
+
+TRIPLES: Final = tuple(
+    (relation, attribute)
+    for attribute in range(len(ATTRIBUTES))
+    for relation in range(len(RELATIONS))
+    if _legal(relation, attribute)
+)
+"""The 29 that exist, as places in `RELATIONS` and `ATTRIBUTES`, which name the object too."""
+TRIPLE_NAMES: Final = tuple(
+    f"{RELATIONS[relation]} of {ATTRIBUTES[attribute]}" for relation, attribute in TRIPLES
+)
+
+WHOLE: Final = np.array([[[0, 1, 2], [3, 4, 5]], [[0, 3, 6], [1, 4, 7]]])
+"""Places of the two whole lines of a matrix, if lines are rows and if they are columns."""
+OPEN: Final = np.array([[6, 7], [2, 5]])
+"""Places of the line that a candidate ends, likewise."""
+
+
+class Lines(NamedTuple):
+    """All lines of three panels that a triple makes, by the panel that ends them.
+
+    Attributes:
+        ends: The sets of levels that a line can end with.
+        start: Place in `lines` of the first line with each end.
+        number: Number of lines with each end.
+        lines: The lines, those with the same end together; none for a consistent union.
+    """
+
+    ends: Int64[np.ndarray, " value"]
+    start: Int64[np.ndarray, " value"]
+    number: Int64[np.ndarray, " value"]
+    lines: Int64[np.ndarray, "item 3"]
+
+
+@cache
+def lines_of(triple: int, ladder: tuple[int, ...], fewest: int, most: int) -> Lines:
+    """The lines of a triple over the levels of a ladder.
+
+    Args:
+        triple: Place in `TRIPLES`.
+        ladder: The levels that may be shown, ascending.
+        fewest: Levels that a panel shows, at least.
+        most: Levels that a panel shows, at most.
+    """
+    relation, _ = TRIPLES[triple]
+    masks = np.arange(1, 1 << len(ladder))
+    masks = masks[(sizes(masks) >= fewest) & (sizes(masks) <= most)]
+    if relation == UNION:
+        none = np.zeros(len(masks), np.int64)
+        return Lines(spread(masks, ladder), none, none, np.empty((0, 3), np.int64))
+    first, second = np.repeat(masks, len(masks)), np.tile(masks, len(masks))
+    third = completed(first, second)[:, relation]
+    kept = holds(first, second, third)[:, relation] & np.isin(third, masks)
+    lines = np.stack([first, second, third], axis=1)[kept]
+    lines = lines[np.argsort(lines[:, 2], kind="stable")]
+    ends, start, count = np.unique(lines[:, 2], return_index=True, return_counts=True)
+    return Lines(spread(ends, ladder), start, count, spread(lines, ladder))
+
+
+def laws(context: Masks) -> Bool[np.ndarray, "batch _ _ value"]:
+    """Relations that hold in both complete lines, by direction (rows, columns) and attribute.
+
+    Args:
+        context: Sets of levels that the eight panels show of each attribute, `(batch, 8, 7)`.
+    """
+    first, second, third = np.moveaxis(context[:, WHOLE], 3, 0)
+    alone = holds(first, second, third).all(axis=2)
+    union = _same_three(context[:, WHOLE[:, 0]], context[:, WHOLE[:, 1]])
+    found: np.ndarray = np.concatenate([alone, union[..., None]], axis=3) & _LEGAL
+    return found
+
+
+def ended(context: Masks, candidates: Masks) -> Bool[np.ndarray, "batch candidate _ _ value"]:
+    """Relations that hold in the last line with each candidate, by direction and attribute.
+
+    Args:
+        context: Sets of levels that the eight panels show of each attribute, `(batch, 8, 7)`.
+        candidates: Those that the candidates show.
+    """
+    first, second = np.moveaxis(context[:, OPEN], 2, 0)
+    third = candidates[:, :, None]
+    alone = holds(first[:, None], second[:, None], third)
+    shape = np.broadcast_shapes(third.shape, first[:, None].shape)
+    last = [np.broadcast_to(each, shape) for each in (first[:, None], second[:, None], third)]
+    model = context[:, None, WHOLE[:, 0]]
+    union = _same_three(np.broadcast_to(model, (*shape[:3], 3, shape[3])), np.stack(last, axis=3))
+    found: np.ndarray = np.concatenate([alone, union[..., None]], axis=4)
+    return found
+
+
+def _same_three(line: Masks, other: Masks) -> Bool[np.ndarray, "*_"]:
+    """True if two lines, `(*, 3, attribute)`, show the same three different sets, none empty."""
+    one, two = np.sort(line, axis=-2), np.sort(other, axis=-2)
+    different = (one[..., 0, :] > 0) & (np.diff(one, axis=-2) > 0).all(axis=-2)
+    same: np.ndarray = different & (one == two).all(axis=-2)
+    return same
+
+
+_LEGAL: Final = np.array(
+    [
+        [_legal(relation, attribute) for relation in range(len(RELATIONS))]
+        for attribute in range(len(ATTRIBUTES))
+    ]
+)
+
+
+def described(triple: int) -> tuple[str, ...]:
+    """The columns of a published description that are 1 for a triple.
+
+    Args:
+        triple: Place in `TRIPLES`.
+    """
+    relation, attribute = TRIPLES[triple]
+    return (*ATTRIBUTES[attribute].split("-"), RELATIONS[relation])
+
 
 CONTENTS: Final = (TYPE, SIZE, COLOR)
 """Attributes of single shapes, in the order of a cell's fields."""

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from farfield.core import LazyItems, Problems, Stream, UnknownNameError, check_fields
 from farfield.tasks._files._panel_archive import COLUMNS, IMAGE_SIZES
-from farfield.tasks._matrices._matrix_drawing import draw_matrix_panels
 from farfield.tasks._matrices._matrix_holdouts import (
     HOLDOUTS,
     MOST_TRIPLES,
@@ -21,21 +20,57 @@ from farfield.tasks._matrices._matrix_holdouts import (
     RELATIONAL,
     Holdout,
 )
-from farfield.tasks._matrices._matrix_lines import CONTEXT
-from farfield.tasks._matrices._matrix_panels import shown
-from farfield.tasks._matrices._matrix_problems import PART, PLACES, Matrices
-from farfield.tasks._matrices._matrix_relations import (
+from farfield.tasks._matrices._matrix_panels import (
     RELATIONS,
     TRIPLE_NAMES,
     TRIPLES,
     described,
+    draw_matrix_panels,
     ended,
     laws,
+    shown,
 )
-from farfield.tasks._matrices._matrix_task import MatrixTask
+from farfield.tasks._matrices._matrix_problems import (
+    CONTEXT,
+    NUM_CANDIDATES,
+    PART,
+    PLACES,
+    Matrices,
+)
 from farfield.tasks._protocol._checks import check_number
-from farfield.tasks._protocol._choices import described_outputs
+from farfield.tasks._protocol._choices import ChoiceTask, described_outputs
+from farfield.tasks._protocol._form import GRAY, Form
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+
+
+class MatrixTask(ChoiceTask):
+    """Matrices of 3×3 panels of which the last one lacks: where panels come from is its own."""
+
+    form: ClassVar[Form] = Form(axes=GRAY, arrangement="group", answer="candidates")
+
+    image_size: int
+    """Width and height of a panel in pixels."""
+
+    @property
+    def item_shape(self) -> tuple[int, ...]:
+        """Height and width of a panel."""
+        return (self.image_size, self.image_size)
+
+    @property
+    def length(self) -> int:
+        """Eight panels of the matrix, in reading order, and eight candidates."""
+        return PLACES
+
+    @property
+    def num_candidates(self) -> int:
+        """Eight."""
+        return NUM_CANDIDATES
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """One context: the matrix with one candidate."""
+        return (tuple(range(CONTEXT + 1)),)
+
 
 _MOST: Final = 10_000_000
 _BALANCED_TRIPLES: Final = 3

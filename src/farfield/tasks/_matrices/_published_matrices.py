@@ -20,9 +20,9 @@ from farfield.tasks._files._panel_files import (
     read_files,
 )
 from farfield.tasks._matrices._matrix_holdouts import MOST_TRIPLES
+from farfield.tasks._matrices._matrix_panels import RELATIONS
 from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, PLACES
-from farfield.tasks._matrices._matrix_relations import RELATIONS
-from farfield.tasks._matrices._matrix_task import MatrixTask
+from farfield.tasks._matrices._progressive_matrices import MatrixTask
 from farfield.tasks._protocol._answers import target_outputs
 from farfield.tasks._protocol._checks import Count
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
