@@ -69,7 +69,7 @@ from farfield.tasks import (
     ImageClasses,
     NeedsFiles,
 )
-from farfield.tasks._rules._rule_task import RuleTask
+from farfield.tasks._rules._abstract_rules import RuleTask
 from plain import Plain
 from processes import run_forked
 

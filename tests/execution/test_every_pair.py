@@ -13,7 +13,7 @@ from farfield.models import REASONERS
 from farfield.nn import ContextNorm, MLPEncoder
 from farfield.records import Store
 from farfield.tasks import TASKS
-from farfield.tasks._rules._rule_task import RuleTask
+from farfield.tasks._rules._abstract_rules import RuleTask
 
 RULES = [name for name, task in TASKS.items() if issubclass(task, RuleTask)]
 

@@ -51,7 +51,7 @@ from farfield.tasks import (
     VAECTranslation,
     VisualAnalogies,
 )
-from farfield.tasks._rules._rule_task import RuleTask
+from farfield.tasks._rules._abstract_rules import RuleTask
 
 SAID = {
     SameDifferent: ("same", "different"),

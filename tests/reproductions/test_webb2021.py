@@ -18,7 +18,7 @@ from farfield.reproductions import (
 )
 from farfield.reproductions.webb2021 import _print as printed
 from farfield.tasks import TASKS
-from farfield.tasks._rules._rule_task import RuleTask
+from farfield.tasks._rules._abstract_rules import RuleTask
 
 FULL = [TABLES[f"webb2021/table-{number}"] for number in (9, 10, 11, 12)]
 CELLS = {claim.name: claim for table in FULL for claim in table.claims}

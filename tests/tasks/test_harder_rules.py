@@ -29,7 +29,7 @@ from farfield.tasks import (
     TintedSameDifferent,
     TripleMatchToSample,
 )
-from farfield.tasks._rules._all_same import subsets
+from farfield.tasks._rules._same_different import subsets
 from tasks.sets import digest, own_shapes, rows_of, shown
 
 # Problems in training and in each test, and the head of SHA-256 over everything drawn for run 0; a

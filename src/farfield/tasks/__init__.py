@@ -71,18 +71,18 @@ from farfield.tasks._protocol._task import ProblemTask as ProblemTask
 from farfield.tasks._protocol._task import Regime as Regime
 from farfield.tasks._protocol._task import Task as Task
 from farfield.tasks._restoration._super_resolution import SuperResolution as SuperResolution
-from farfield.tasks._rules._all_same import AllSame as AllSame
-from farfield.tasks._rules._distribution_of_n import DistributionOfN as DistributionOfN
-from farfield.tasks._rules._distribution_of_three import DistributionOfThree as DistributionOfThree
+from farfield.tasks._rules._distributions import DistributionOfN as DistributionOfN
+from farfield.tasks._rules._distributions import DistributionOfThree as DistributionOfThree
 from farfield.tasks._rules._glyph_set import GlyphSet as GlyphSet
 from farfield.tasks._rules._identity_rules import IdentityRules as IdentityRules
-from farfield.tasks._rules._identity_rules_middle import IdentityRulesMiddle as IdentityRulesMiddle
-from farfield.tasks._rules._relational_match_to_sample import (
+from farfield.tasks._rules._identity_rules import IdentityRulesMiddle as IdentityRulesMiddle
+from farfield.tasks._rules._match_to_sample import (
     RelationalMatchToSample as RelationalMatchToSample,
 )
+from farfield.tasks._rules._match_to_sample import TripleMatchToSample as TripleMatchToSample
+from farfield.tasks._rules._same_different import AllSame as AllSame
 from farfield.tasks._rules._same_different import SameDifferent as SameDifferent
-from farfield.tasks._rules._tinted_same_different import TintedSameDifferent as TintedSameDifferent
-from farfield.tasks._rules._triple_match_to_sample import TripleMatchToSample as TripleMatchToSample
+from farfield.tasks._rules._same_different import TintedSameDifferent as TintedSameDifferent
 from farfield.tasks._sequences._adding import Adding as Adding
 from farfield.tasks._sequences._copying import Copying as Copying
 from farfield.tasks._sequences._sequential_mnist import SequentialMNIST as SequentialMNIST

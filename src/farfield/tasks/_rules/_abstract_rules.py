@@ -1,19 +1,24 @@
-"""Shared sampling of the abstract-rule tasks of webb2021 and harder ones."""
+"""Base of the tasks of abstract rules: problems by number, drawn without repetition."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final, final
+from typing import Annotated, ClassVar, Final, final
 
+import einops
 import numpy as np
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
 from farfield.core import Limits, Problems, Stream
-from farfield.tasks._protocol._draws import distinct, permutation, repeated
+from farfield.tasks._protocol._answer_task import AnswerTask
+from farfield.tasks._protocol._by_hand import OracleByHand
+from farfield.tasks._protocol._draws import arrangement, distinct, permutation, repeated
+from farfield.tasks._protocol._form import GRAY, Form
 from farfield.tasks._protocol._task import TRAINING, Regime
 from farfield.tasks._rules._glyph_set import GlyphSet
 
@@ -224,3 +229,100 @@ def seen(problems: Problems) -> Int64[Tensor, "batch time"]:
     """The items in place, as one number per picture: equal where the pictures are equal."""
     pictures = problems.table().flatten(1)
     return torch.unique(pictures, dim=0, return_inverse=True)[1][problems.index]
+
+
+class RuleTask(OracleByHand, AnswerTask):
+    """Base of the tasks of abstract rules over images."""
+
+    form: ClassVar[Form] = Form(axes=GRAY, arrangement="group")
+    shapes: GlyphSet | None
+    """The images; `None` for the built-in 100 glyphs."""
+    withheld: int
+    """Number of images that training never shows."""
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """Number of images of a problem."""
+
+    @property
+    def item_shape(self) -> tuple[int, ...]:
+        """Height and width of an image."""
+        return item_shape(self.shapes)
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """One context: all images of a problem."""
+        return (tuple(range(self.length)),)
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, then the test on withheld images."""
+        return regimes_of(self.withheld)
+
+
+class YesNoTask(RuleTask):
+    """A task of abstract rules with two answers."""
+
+    softmax: bool
+    """True if the answer is two logits rather than one."""
+
+    @property
+    def num_outputs(self) -> int:
+        """One logit, or two where `softmax`."""
+        return 2 if self.softmax else 1
+
+
+PATTERNS: Final = {
+    "AAA": (0, 0, 0),
+    "AAB": (0, 0, 1),
+    "ABA": (0, 1, 0),
+    "ABB": (0, 1, 1),
+    "ABC": (0, 1, 2),
+}
+"""Every pattern of three places, as the letter at each."""
+
+
+def num_letters(pattern: str) -> int:
+    """Number of different images of a pattern."""
+    return len(set(PATTERNS[pattern]))
+
+
+def spelled(
+    pattern: str, letters: Int64[np.ndarray, "batch slot"]
+) -> Int64[np.ndarray, "batch time"]:
+    """Rows of a pattern: its letters, put in place.
+
+    Args:
+        pattern: Name of the pattern.
+        letters: The image that each letter stands for.
+    """
+    return letters[:, list(PATTERNS[pattern])]
+
+
+def kinds_of_two_rows(patterns: Sequence[str], images: int) -> tuple[Kind, ...]:
+    """Four different choices in order, then which of them the letters of both rows stand for.
+
+    Args:
+        patterns: The pattern of each kind, of one or two letters.
+        images: Number of images.
+    """
+    choices = tuple(range(images, images - 4, -1))
+    letters = {name: tuple(range(4, 4 - 2 * num_letters(name), -1)) for name in patterns}
+    return tuple(Kind(name=name, radices=(*choices, *letters[name])) for name in patterns)
+
+
+def two_rows(
+    pattern: str, pool: np.ndarray, digits: Digits
+) -> tuple[Int64[np.ndarray, "batch candidate"], Int64[np.ndarray, "batch row time"]]:
+    """Choices and both rows of numbered problems, as images of `pool`.
+
+    Args:
+        pattern: Name of the pattern of both rows.
+        pool: The images.
+        digits: Problems of a kind of `kinds_of_two_rows`.
+    """
+    choices = pool[arrangement(digits[:, :4])]
+    letters = np.take_along_axis(choices, arrangement(digits[:, 4:]), axis=1)
+    of_row = einops.rearrange(letters, "batch (row letter) -> row batch letter", row=2)
+    return choices, np.stack([spelled(pattern, row) for row in of_row], axis=1)

@@ -1,10 +1,10 @@
-"""Identity rules (webb2021, after Marcus et al. 1999)."""
+"""Identity rules (webb2021, after Marcus et al. 1999): the last or the middle image is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 import torch
@@ -14,11 +14,10 @@ from torch import Tensor
 from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._rules import _abstract_rules as rules
+from farfield.tasks._rules._abstract_rules import RuleTask, kinds_of_two_rows, two_rows
 from farfield.tasks._rules._glyph_set import GlyphSet
-from farfield.tasks._rules._patterns import kinds_of_two_rows, two_rows
-from farfield.tasks._rules._rule_task import RuleTask
 
-_RULES = ("ABA", "ABB", "AAA")
+_LAST_RULES = ("ABA", "ABB", "AAA")
 
 
 @final
@@ -110,7 +109,9 @@ class IdentityRules(RuleTask):
         place = stream.child(self.name, f"v{self.version}")
         items = rules.table(self.shapes)
         pools = rules.split_shapes(place, len(items), self.withheld)
-        kinds = {regime: kinds_of_two_rows(_RULES, len(pool)) for regime, pool in pools.items()}
+        kinds = {
+            regime: kinds_of_two_rows(_LAST_RULES, len(pool)) for regime, pool in pools.items()
+        }
         shared = self.withheld == 0
         counts = rules.balanced_counts(
             kinds, self.max_problems, shared=shared, training_problems=self.training_problems
@@ -122,7 +123,9 @@ class IdentityRules(RuleTask):
             }
         drawn = rules.draw_digits(place, kinds, counts, shared=shared)
         return {
-            regime: rules.shuffled(place.child(regime), items, _columns(pools[regime], digits))
+            regime: rules.shuffled(
+                place.child(regime), items, _columns_of_last(pools[regime], digits)
+            )
             for regime, digits in drawn.items()
         }
 
@@ -147,15 +150,155 @@ def _drawn_counts(place: Stream, kinds: Sequence[rules.Kind], equal: list[int]) 
     return [int(count) for count in np.bincount(patterns, minlength=len(kinds))]
 
 
-def _columns(pool: np.ndarray, digits: Sequence[rules.Digits]) -> list[rules.Columns]:
+def _columns_of_last(pool: np.ndarray, digits: Sequence[rules.Digits]) -> list[rules.Columns]:
     """The two rows and the choices, as images of `pool`."""
     columns = []
-    for rule, (pattern, kind) in enumerate(zip(_RULES, digits, strict=True)):
+    for rule, (pattern, kind) in enumerate(zip(_LAST_RULES, digits, strict=True)):
         choices, rows = two_rows(pattern, pool, kind)
         columns.append(
             {
                 "index": np.concatenate([rows[:, 0], rows[:, 1, :2], choices], axis=1),
                 "target": (choices == rows[:, 1, 2:]).argmax(axis=1),
+                "rule": np.full(len(rows), rule),
+                "rows": rows,
+                "choices": choices,
+            }
+        )
+    return columns
+
+
+_MIDDLE_RULES: Final = ("ABA", "AAA", "ABB", "AAB")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class IdentityRulesMiddle(RuleTask):
+    """Which image is the middle of the second row, by the pattern of the first?
+
+    **What is asked.** Nine images: a first row of the pattern ABA, AAA, ABB or AAB, the first and
+    the last image of a second row of the same pattern over other images, and four choices. The
+    answer is the place, 0 … 3, among the choices of the image that stands between the two.
+
+    **Worked example.**
+
+    ```text
+      ┌───┐┌───┐┌───┐
+      │ ♞ ││ Ω ││ Ω │
+      ├───┤├───┤├───┤      ┌───┐┌───┐┌───┐┌───┐
+      │ ☺ ││ ? ││ & │      │ Ω ││ & ││ ♞ ││ ☺ │ → 1        (ABB)
+      └───┘└───┘└───┘      └───┘└───┘└───┘└───┘
+
+      ┌───┐┌───┐┌───┐
+      │ ♞ ││ Ω ││ ♞ │
+      ├───┤├───┤├───┤      ┌───┐┌───┐┌───┐┌───┐
+      │ ☺ ││ ? ││ ☺ │      │ Ω ││ & ││ ♞ ││ ☺ │ → 1        (ABA)
+      └───┘└───┘└───┘      └───┘└───┘└───┘└───┘
+    ```
+
+    In ABA the missing image has not been seen before: the second row is over other images than
+    the first, and of the four choices only one stands in neither.
+
+    **Regimes.** `training` shows N − m of the N images; `withheld-m` only the m others. A problem
+    uses four images, which are also its choices: all four stand in the completed rows of ABA, ABB
+    and AAB, two of them in those of AAA. Each pattern has a quarter of a set. A set holds every
+    problem, those of AAA twice as often, or `max_problems`, of which only those of AAA are repeated
+    where there are too few. With m = 0 both sets use all images and share no problem.
+
+    | | m = 0 | 50 | 85 | 95 | 96 |
+    |---|---|---|---|---|---|
+    | training | 10,000 | 10,000 | 10,000 | 10,000 | 2,304 |
+    | test | 10,000 | 10,000 | 10,000 | 10,000 | 10,000 |
+
+    **Score, floor and ceiling.** Share of right answers; 0.25 by guessing; 1 by comparing pixels.
+
+    **Known shortcuts.** None without the first row beyond a half: two equal images of the second
+    row stand for ABA as often as for AAA, two different ones for ABB as often as for AAB, so that
+    choosing the first of the second row, or the last, gets half right. ABA and AAA differ in the
+    number of images of the first row too: in whether one or two choices stand in no row.
+
+    **Source and deviations.** After identity rules (Webb, Sinha, Cohen 2021, section 2 and A.2.4),
+    whose choices it has. AAB is new here: without it the ends of the second row would give ABB
+    away. Each pattern has exactly its share, as in the released code.
+
+    Args:
+        withheld: Number of images that training never shows, m.
+        max_problems: Largest number of problems of a set.
+        shapes: The images; `None` for the built-in 100 glyphs.
+
+    Raises:
+        ValueError: If fewer than four images stay on either side.
+
+    Reference:
+        webb2021, section 2 and A.2.4.
+    """
+
+    name: ClassVar[str] = "identity-rules-middle"
+    version: ClassVar[int] = 1
+
+    withheld: int = 0
+    max_problems: rules.SetSize = 10_000
+    shapes: GlyphSet | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        rules.check_shapes(self.withheld, self.shapes, 4)
+
+    @property
+    def length(self) -> int:
+        """Number of images of a problem: five of the array, four to choose from."""
+        return 9
+
+    @property
+    def num_outputs(self) -> int:
+        """A logit for each choice."""
+        return 4
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The sets of one run, by regime name.
+
+        Args:
+            stream: Stream of the run.
+        """
+        place = stream.child(self.name, f"v{self.version}")
+        items = rules.table(self.shapes)
+        pools = rules.split_shapes(place, len(items), self.withheld)
+        kinds = {
+            regime: kinds_of_two_rows(_MIDDLE_RULES, len(pool)) for regime, pool in pools.items()
+        }
+        shared = self.withheld == 0
+        counts = rules.balanced_counts(kinds, self.max_problems, shared=shared)
+        drawn = rules.draw_digits(place, kinds, counts, shared=shared)
+        return {
+            regime: rules.shuffled(
+                place.child(regime), items, _columns_of_middle(pools[regime], digits)
+            )
+            for regime, digits in drawn.items()
+        }
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
+        """The outputs of the rule: the first of the row again, the last of it, or a new image.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        places = rules.seen(problems)
+        array, choices = places[:, :5], places[:, 5:]
+        first, last = (choices == array[:, place, None] for place in (3, 4))
+        new = (choices[:, :, None] != array[:, None, :]).all(dim=2)
+        as_first, as_last = (array[:, 1, None] == array[:, place, None] for place in (0, 2))
+        wanted = torch.where(as_first, first, torch.where(as_last, last, new))
+        return wanted.to(problems.items.dtype)
+
+
+def _columns_of_middle(pool: np.ndarray, digits: Sequence[rules.Digits]) -> list[rules.Columns]:
+    """The two rows and the choices, as images of `pool`."""
+    columns = []
+    for rule, (pattern, kind) in enumerate(zip(_MIDDLE_RULES, digits, strict=True)):
+        choices, rows = two_rows(pattern, pool, kind)
+        columns.append(
+            {
+                "index": np.concatenate([rows[:, 0], rows[:, 1, ::2], choices], axis=1),
+                "target": (choices == rows[:, 1, 1:2]).argmax(axis=1),
                 "rule": np.full(len(rows), rule),
                 "rows": rows,
                 "choices": choices,

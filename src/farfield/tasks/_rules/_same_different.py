@@ -1,21 +1,25 @@
-"""Same/different discrimination (webb2021)."""
+"""Same or different: two images (webb2021), two images with a tint, and k images."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 import numpy as np
-from jaxtyping import Float
+import torch
+from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._answers import binary_outputs
+from farfield.tasks._protocol._checks import check_number
 from farfield.tasks._protocol._draws import arrangement, redrawn
+from farfield.tasks._protocol._task import TRAINING, Regime
 from farfield.tasks._rules import _abstract_rules as rules
+from farfield.tasks._rules._abstract_rules import YesNoTask
 from farfield.tasks._rules._glyph_set import GlyphSet
-from farfield.tasks._rules._rule_task import YesNoTask
 
 
 @final
@@ -104,7 +108,7 @@ class SameDifferent(YesNoTask):
         place = stream.child(self.name, f"v{self.version}")
         items = rules.table(self.shapes)
         pools = rules.split_shapes(place, len(items), self.withheld)
-        kinds = {regime: _kinds(len(pool)) for regime, pool in pools.items()}
+        kinds = {regime: _kinds_of_pair(len(pool)) for regime, pool in pools.items()}
         shared = self.withheld == 0
         counts = (
             self._split_counts(kinds)
@@ -113,7 +117,9 @@ class SameDifferent(YesNoTask):
         )
         drawn = rules.draw_digits(place, kinds, counts, shared=shared, repeat=redrawn)
         return {
-            regime: rules.shuffled(place.child(regime), items, _columns(pools[regime], digits))
+            regime: rules.shuffled(
+                place.child(regime), items, _columns_of_pair(pools[regime], digits)
+            )
             for regime, digits in drawn.items()
         }
 
@@ -134,7 +140,7 @@ class SameDifferent(YesNoTask):
         return binary_outputs(first != second, self.num_outputs)
 
 
-def _kinds(images: int) -> tuple[rules.Kind, ...]:
+def _kinds_of_pair(images: int) -> tuple[rules.Kind, ...]:
     """Same pairs and different pairs, in the order of their targets."""
     return (
         rules.Kind(name="same", radices=(images,)),
@@ -142,7 +148,7 @@ def _kinds(images: int) -> tuple[rules.Kind, ...]:
     )
 
 
-def _columns(pool: np.ndarray, digits: Sequence[rules.Digits]) -> list[rules.Columns]:
+def _columns_of_pair(pool: np.ndarray, digits: Sequence[rules.Digits]) -> list[rules.Columns]:
     """The pairs of both kinds, as images of `pool`."""
     same, different = digits
     pairs = [np.repeat(pool[same], 2, axis=1), pool[arrangement(different)]]
@@ -155,3 +161,332 @@ def _columns(pool: np.ndarray, digits: Sequence[rules.Digits]) -> list[rules.Col
         }
         for relation, pair in enumerate(pairs)
     ]
+
+
+_UNIT = "% misled"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TintedSameDifferent(YesNoTask):
+    """Are the two images the same, whatever their tint?
+
+    **What is asked.** Two images of one tint, light or dark; the answer is 0 if they are the same
+    and 1 if they differ. In training every "same" pair is light and every "different" pair dark:
+    the tint of a single image gives away the answer. At test it does not.
+
+    **Worked example.** Light images stand in plain boxes, dark ones in boxes with double lines.
+
+    ```text
+      training                            tint-reversed
+      ┌───┐┌───┐       ╔═══╗╔═══╗         ╔═══╗╔═══╗       ┌───┐┌───┐
+      │ ♞ ││ ♞ │ → 0   ║ ♞ ║║ Ω ║ → 1     ║ ☺ ║║ ☺ ║ → 0   │ ☺ ││ & │ → 1
+      └───┘└───┘       ╚═══╝╚═══╝         ╚═══╝╚═══╝       └───┘└───┘
+    ```
+
+    **Regimes.** The pairs are those of same/different under the same seed: `training` shows N − m
+    of the N images, the tests only the m others, or with m = 0 other pairs. The three tests have
+    the same pairs in other tints; their distance is the share of them whose tint stands for the
+    wrong answer.
+
+    | regime | tint | share misled |
+    |---|---|---|
+    | `training` | the answer's | 0 % |
+    | `tint-kept` | the answer's | 0 % |
+    | `tint-random` | independent of the answer | 50 % |
+    | `tint-reversed` | the other answer's | 100 % |
+
+    A dark image has half the grey levels of the original, a light one half of them and a half more.
+
+    | | m = 0 | 50 | 85 | 95 | 98 |
+    |---|---|---|---|---|---|
+    | training | 18,810 | 4,900 | 420 | 40 | 4 |
+    | each test | 990 | 4,900 | 10,000 | 10,000 | 10,000 |
+
+    **Score, floor and ceiling.** Share of right answers; 0.5 by guessing; 1 by comparing pixels.
+
+    **Known shortcuts.** The tint, on purpose: going by it alone is always right in training and in
+    `tint-kept`, right half the time in `tint-random` and never in `tint-reversed`. Training itself
+    cannot tell it from the rule; what a model learns shows which of the two it is inclined to.
+    Two images of a pair always share their tint, so that what compares them does not see it.
+
+    **Source and deviations.** After same/different (Webb, Sinha, Cohen 2021, section 2 and A.2.1).
+    It is the smallest of the tasks and has two answers, so that two tints suffice, and a single
+    image that gives away the answer is the plainest shortcut there is. Tints are grey levels: items
+    stay images of height and width, and every encoder reads them.
+
+    Args:
+        withheld: Number of images that training never shows, m.
+        max_problems: Largest number of problems of a set.
+        shapes: The images; `None` for the built-in 100 glyphs.
+        softmax: Whether the answer is two logits rather than one (positive: different).
+
+    Raises:
+        ValueError: If fewer than two images stay on either side.
+
+    Reference:
+        webb2021, section 2 and A.2.1.
+    """
+
+    name: ClassVar[str] = "tinted-same-different"
+    version: ClassVar[int] = 1
+
+    withheld: int = 0
+    max_problems: rules.SetSize = 10_000
+    shapes: GlyphSet | None = None
+    softmax: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        rules.check_shapes(self.withheld, self.shapes, 2)
+
+    @property
+    def length(self) -> int:
+        """Number of images of a problem: two."""
+        return 2
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, then the tests by the share of pairs whose tint misleads."""
+        return (
+            Regime(name=TRAINING, distance=0.0, unit=_UNIT),
+            Regime(name="tint-kept", distance=0.0, unit=_UNIT),
+            Regime(name="tint-random", distance=50.0, unit=_UNIT),
+            Regime(name="tint-reversed", distance=100.0, unit=_UNIT),
+        )
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The sets of one run, by regime name.
+
+        Args:
+            stream: Stream of the run.
+        """
+        pairs = SameDifferent(
+            withheld=self.withheld, max_problems=self.max_problems, shapes=self.shapes
+        )
+        training, test = pairs.draw(stream).values()
+        items = _tints(training.table())
+        answer = test.target
+        tints = (answer, answer ^ _every_other(answer), 1 - answer)
+        sets = [_tinted(training, items, training.target)]
+        sets += [_tinted(test, items, tint) for tint in tints]
+        return {regime.name: tinted for regime, tinted in zip(self.regimes, sets, strict=True)}
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
+        """The outputs of the rule: compare the two images.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        first, second = rules.seen(problems).unbind(dim=1)
+        return binary_outputs(first != second, self.num_outputs)
+
+
+def _tints(
+    images: Float[Tensor, "item height width"],
+) -> Float[Tensor, "tinted height width"]:
+    """All images light, then all of them dark."""
+    return torch.cat([images / 2 + 0.5, images / 2])
+
+
+def _every_other(answer: Int64[Tensor, " batch"]) -> Int64[Tensor, " batch"]:
+    """1 at every second problem of either answer, 0 at the others."""
+    ordinal = torch.where(answer == 1, answer.cumsum(0), (1 - answer).cumsum(0))
+    return (ordinal + answer) % 2
+
+
+def _tinted(
+    pairs: Problems, items: Float[Tensor, "tinted height width"], tint: Int64[Tensor, " batch"]
+) -> Problems:
+    """The pairs, each in one tint (0: light, 1: dark)."""
+    return Problems(
+        items=items,
+        index=pairs.index + len(items) // 2 * tint[:, None],
+        target=pairs.target,
+        latent={**pairs.latent, "tint": tint},
+    )
+
+
+_FEWEST: Final = 2
+_MOST: Final = 20
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class AllSame(YesNoTask):
+    """Are all k images the same?
+
+    **What is asked.** A row of k images; the answer is 0 if all are the same and 1 if not. Where
+    they are not, there are still only two different ones: one or more of the row, up to half of it,
+    are odd and all others equal.
+
+    **Worked example**, with k = 6.
+
+    ```text
+      ┌───┐┌───┐┌───┐┌───┐┌───┐┌───┐
+      │ ♞ ││ ♞ ││ ♞ ││ ♞ ││ ♞ ││ ♞ │ → 0
+      └───┘└───┘└───┘└───┘└───┘└───┘
+      ┌───┐┌───┐┌───┐┌───┐┌───┐┌───┐
+      │ ♞ ││ ♞ ││ ♞ ││ ♞ ││ Ω ││ ♞ │ → 1        (one odd)
+      └───┘└───┘└───┘└───┘└───┘└───┘
+      ┌───┐┌───┐┌───┐┌───┐┌───┐┌───┐
+      │ Ω ││ ☺ ││ ☺ ││ Ω ││ Ω ││ ☺ │ → 1        (three odd)
+      └───┘└───┘└───┘└───┘└───┘└───┘
+    ```
+
+    **Regimes.** `training` shows N − m of the N images; `withheld-m` only the m others. Half the
+    problems of a set are of either answer; those that are not all the same have 1, 2, … ⌊k/2⌋ odd
+    images in equal parts, at any places. A set holds every problem (two images in order, the
+    places of the odd ones), those of the rarer numbers of odd images repeated, or `max_problems`;
+    the same ones, of which there are as many as images, are repeated equally often. With m = 0
+    both sets use all images and share no problem.
+
+    | k = 6 | m = 0 | 50 | 85 | 95 | 98 |
+    |---|---|---|---|---|---|
+    | training | 10,000 | 10,000 | 10,000 | 1,800 | 180 |
+    | test | 10,000 | 10,000 | 10,000 | 10,000 | 10,000 |
+
+    **Score, floor and ceiling.** Share of right answers; 0.5 by guessing; 1 by comparing pixels.
+
+    **Known shortcuts.** None in one image alone, but for m = 0, where an image whose "same" row
+    fell into the other set occurs in this one with the answer 1 only. Comparing two of the places
+    finds their share of the odd ones: with k = 6, 0.74 right; leaving out one place, 0.97.
+
+    **Source and deviations.** After same/different (Webb, Sinha, Cohen 2021, section 2 and A.2.1),
+    which it is with k = 2, but for the sizes at m = 0 and for same problems, which are drawn with
+    replacement there. The answer is one sigmoid unit, or two logits and a softmax: `softmax=True`.
+
+    Args:
+        num_images: Number of images of a problem, k, from 2 to 20.
+        withheld: Number of images that training never shows, m.
+        max_problems: Largest number of problems of a set.
+        shapes: The images; `None` for the built-in 100 glyphs.
+        softmax: Whether the answer is two logits rather than one (positive: not all the same).
+
+    Raises:
+        ValueError: If a problem has less than 2 or more than 20 images, or fewer than two images
+            stay on either side.
+
+    Reference:
+        webb2021, section 2 and A.2.1.
+    """
+
+    name: ClassVar[str] = "all-same"
+    version: ClassVar[int] = 1
+
+    num_images: int = 6
+    withheld: int = 0
+    max_problems: rules.SetSize = 10_000
+    shapes: GlyphSet | None = None
+    softmax: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_number("num_images", self.num_images, _FEWEST, _MOST)
+        rules.check_shapes(self.withheld, self.shapes, 2)
+
+    @property
+    def length(self) -> int:
+        """Number of images of a problem, k."""
+        return self.num_images
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The sets of one run, by regime name.
+
+        Args:
+            stream: Stream of the run.
+        """
+        place = stream.child(self.name, f"v{self.version}", self.num_images)
+        items = rules.table(self.shapes)
+        pools = rules.split_shapes(place, len(items), self.withheld)
+        odd = {regime: _kinds_of_odd(len(pool), self.num_images) for regime, pool in pools.items()}
+        kinds = {
+            regime: (rules.Kind(name="same", radices=(len(pools[regime]),)), *those)
+            for regime, those in odd.items()
+        }
+        shared = self.withheld == 0
+        odd_counts = rules.balanced_counts(odd, self.max_problems // 2, shared=shared)
+        counts = {regime: [sum(those), *those] for regime, those in odd_counts.items()}
+        drawn = rules.draw_digits(place, kinds, counts, shared=shared)
+        columns = {
+            regime: _columns_of_row(pools[regime], digits, self.num_images)
+            for regime, digits in drawn.items()
+        }
+        return {
+            regime: rules.shuffled(place.child(regime), items, parts)
+            for regime, parts in columns.items()
+        }
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
+        """The outputs of the rule: compare every image with the first.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        places = rules.seen(problems)
+        differs = (places != places[:, :1]).any(dim=1)
+        return binary_outputs(differs, self.num_outputs)
+
+
+def _free_places(num_images: int, num_odd: int) -> int:
+    """Possible positions of odd images; in a row of two halves, not that of the first image."""
+    return num_images - (2 * num_odd == num_images)
+
+
+def _kinds_of_odd(images: int, num_images: int) -> tuple[rules.Kind, ...]:
+    """By the number of odd images: the usual image, the odd one, and the number of their places."""
+    return tuple(
+        rules.Kind(
+            name=f"odd-{odd}",
+            radices=(images, images - 1, math.comb(_free_places(num_images, odd), odd)),
+        )
+        for odd in range(1, num_images // 2 + 1)
+    )
+
+
+def _columns_of_row(
+    pool: np.ndarray, digits: Sequence[rules.Digits], num_images: int
+) -> list[rules.Columns]:
+    """The rows of all kinds, as images of `pool`; the number of odd images is that of the kind."""
+    same, *others = digits
+    rows = [np.repeat(pool[same], num_images, axis=1)]
+    for odd, kind in enumerate(others, start=1):
+        free = _free_places(num_images, odd)
+        is_odd = np.zeros((len(kind), num_images), dtype=np.bool_)
+        is_odd[:, num_images - free :] = subsets(kind[:, 2], free, odd)
+        pair = pool[arrangement(kind[:, :2])]
+        rows.append(np.take_along_axis(pair, is_odd.astype(np.int64), axis=1))
+    return [
+        {
+            "index": row,
+            "target": np.full(len(row), int(odd > 0)),
+            "relation": np.full(len(row), int(odd > 0)),
+            "odd": np.full(len(row), odd),
+            "shapes": row,
+        }
+        for odd, row in enumerate(rows)
+    ]
+
+
+def subsets(
+    numbers: Int64[np.ndarray, " batch"], places: int, size: int
+) -> Bool[np.ndarray, "batch time"]:
+    """The sets of `size` of so many places, by their number.
+
+    The numbers below C(places, size) name each set once: first those that hold the first place
+    (Lehmer 1964).
+
+    Args:
+        numbers: Numbers of sets.
+        places: Number of places.
+        size: Number of places of a set.
+    """
+    ways = np.array([[math.comb(n, k) for k in range(size + 1)] for n in range(places)])
+    held = np.zeros((len(numbers), places), dtype=np.bool_)
+    number, lacking = numbers.copy(), np.full(len(numbers), size)
+    for place in range(places):
+        with_it = np.where(lacking > 0, ways[places - place - 1, lacking - 1], 0)
+        held[:, place] = number < with_it
+        number -= np.where(held[:, place], 0, with_it)
+        lacking -= held[:, place]
+    return held
