@@ -26,8 +26,16 @@ from farfield.tasks import (
     form_of,
     metric_of,
 )
-from farfield.tasks._balls._ball_frames import mean_frame_loss, repeated_loss, visible
-from farfield.tasks._balls._ball_motion import RADII, SPEED, bounce, moved, started
+from farfield.tasks._balls._ball_motion import (
+    RADII,
+    SPEED,
+    bounce,
+    mean_frame_loss,
+    moved,
+    repeated_loss,
+    started,
+    visible,
+)
 from oracles import bouncing_balls as oracle
 
 FOUR = BouncingBalls(training_sequences=60, validation_sequences=40, test_sequences=50)

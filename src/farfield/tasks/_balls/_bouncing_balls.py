@@ -14,15 +14,17 @@ from torch.nn import functional as F
 
 from farfield.core import LazyItems, Problems, check_fields, stream
 from farfield.metrics import blob_distance
-from farfield.tasks._balls._ball_frames import (
+from farfield.tasks._balls._ball_motion import (
+    AWAY,
     Seen,
     White,
     frames,
     mean_frame_loss,
+    moved,
     repeated_loss,
+    started,
     visible,
 )
-from farfield.tasks._balls._ball_motion import AWAY, moved, started
 from farfield.tasks._protocol._checks import Count, check_number, check_regime
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._form import GRAY, Form
