@@ -26,7 +26,7 @@ from farfield.tasks import (
     ProblemTask,
     metric_of,
 )
-from farfield.tasks._boolean._fuzzy_logic import disjunctions, minterms, multilinear, truth_tables
+from farfield.tasks._boolean._fuzzy_boolean import disjunctions, minterms, multilinear, truth_tables
 from farfield.training import evaluate
 from farfield.training._evaluate import score_regimes
 from oracles import fuzzy_boolean as oracle
