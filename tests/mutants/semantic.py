@@ -287,7 +287,7 @@ MUTANTS = [
     ),
     (
         "an object is its own closest",
-        "tasks/_clevr/_clevr_questions.py",
+        "tasks/_clevr/_sort_of_clevr.py",
         "    if closest_to_self:\n",
         "    if True:\n",
         "tasks/test_sort_of_clevr.py::test_answers_follow_from_the_scenes",

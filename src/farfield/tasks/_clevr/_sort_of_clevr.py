@@ -2,43 +2,237 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 from typing import Annotated, ClassVar, Final, final
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import LazyItems, Limits, Problems, Stream, check_fields
-from farfield.tasks._clevr._clevr_items import descriptions, rendered
-from farfield.tasks._clevr._clevr_questions import (
-    ANSWERS,
-    FEATURES,
-    KINDS,
-    QUESTIONS,
-    RELATIONAL,
-    answer_table,
-    chances,
-)
-from farfield.tasks._clevr._clevr_scenes import (
-    ABSENT,
-    CIRCLE,
-    COLORS,
-    SIDE,
-    Scenes,
-    centers,
-    scenes_of,
-)
 from farfield.tasks._protocol._answer_task import AnswerTask
 from farfield.tasks._protocol._answers import target_outputs
 from farfield.tasks._protocol._checks import Count, check_regime
 from farfield.tasks._protocol._draws import integers, permutation
 from farfield.tasks._protocol._form import CHANNELS_FIRST, Form
 from farfield.tasks._protocol._task import TRAINING, Regime
+
+
+def descriptions(scenes: Scenes) -> Int64[np.ndarray, "item feature"]:
+    """Latent descriptions of the items: number of a question, −1 for images; then the objects.
+
+    Args:
+        scenes: The scenes.
+    """
+    table = np.full((QUESTIONS + len(scenes), 1 + scenes[0].size), ABSENT)
+    table[:QUESTIONS, 0] = np.arange(QUESTIONS)
+    table[QUESTIONS:, 1:] = scenes.reshape(len(scenes), -1)
+    return table
+
+
+def rendered(latent: Int64[Tensor, "item feature"]) -> UInt8[Tensor, "item 3 75 75"]:
+    """Images, and questions in the first pixels of black images, for `farfield.core.LazyItems`.
+
+    Args:
+        latent: Rows of `descriptions`.
+    """
+    question = latent[:, 0].numpy()
+    shown = images(latent[:, 1:].reshape(-1, len(COLORS), 3).numpy())
+    is_question = question != ABSENT
+    shown[is_question] = 0
+    shown[is_question, :, 0, :FEATURES] = 255 * vectors()[question[is_question], None]
+    return torch.from_numpy(shown)
+
+
+SIDE: Final = 75
+"""Height and width of an image, pixels."""
+REACH: Final = 5
+"""Whole pixels between the center of an object and its edges."""
+APART: Final = 10
+"""Least distance between two centers, pixels."""
+COLORS: Final = ("red", "green", "blue", "orange", "gray", "yellow")
+SQUARE, CIRCLE = 0, 1
+ABSENT: Final = -1
+
+Scenes = Int64[np.ndarray, "batch slot 3"]
+"""Column and row of the center, and shape, of the object of each color; −1 where it is absent."""
+
+_WHITE: Final = 255
+_PAINTS: Final = (
+    (255, 0, 0),
+    (0, 255, 0),
+    (0, 0, 255),
+    (255, 156, 0),
+    (128, 128, 128),
+    (255, 255, 0),
+)
+"""Red, green and blue of each color."""
+
+
+def centers(
+    generator: np.random.Generator, count: int, first: int
+) -> Int64[np.ndarray, "batch slot 2"]:
+    """Centers of the objects, each uniform over the free room, color by color.
+
+    Args:
+        generator: Draws them.
+        count: Number of scenes.
+        first: The first color of which there is an object.
+    """
+    drawn = np.full((count, len(COLORS), 2), ABSENT)
+    for color in range(first, len(COLORS)):
+        rows = np.arange(count)
+        while len(rows):
+            for axis in (0, 1):
+                drawn[rows, color, axis] = REACH + integers(generator, SIDE - 2 * REACH, len(rows))
+            way = drawn[rows, first:color] - drawn[rows, color, None]
+            rows = rows[(np.square(way).sum(2) < APART**2).any(1)]
+    return drawn
+
+
+def images(scenes: Scenes) -> UInt8[np.ndarray, "batch 3 75 75"]:
+    """Images of scenes on white; a color covers those before it.
+
+    A pixel is in an object whose center is dx and dy pixels away if both are at most 5 (square),
+    or if dx² + dy² ≤ 30 (circle): its middle is then less than 5.5 pixels away.
+
+    Args:
+        scenes: The scenes.
+    """
+    shown = np.full((len(scenes), 3, SIDE * SIDE), _WHITE, np.uint8)
+    for color, paint in enumerate(_PAINTS):
+        for shape, filled in ((SQUARE, _filled(2 * REACH**2)), (CIRCLE, _filled(REACH**2 + REACH))):
+            rows = np.flatnonzero(scenes[:, color, 2] == shape)
+            column, row, _ = scenes[rows, color].T
+            pixels = (row * SIDE + column)[:, None] + filled
+            for channel, value in enumerate(paint):
+                shown[rows[:, None], channel, pixels] = value
+    return shown.reshape(-1, 3, SIDE, SIDE)
+
+
+def scenes_of(shown: UInt8[np.ndarray, "batch 3 75 75"]) -> Scenes:
+    """Scenes as seen: an object is where its color is, and a square if it fills its corners.
+
+    Args:
+        shown: Images.
+    """
+    scenes = np.full((len(shown), len(COLORS), 3), ABSENT)
+    for color, paint in enumerate(_PAINTS):
+        is_there = (shown == np.array(paint, np.uint8)[:, None, None]).all(1)
+        rows = np.flatnonzero(is_there.any((1, 2)))
+        inked = is_there[rows]
+        for axis, line in enumerate((inked.any(1), inked.any(2))):
+            first, last = line.argmax(1), SIDE - 1 - line[:, ::-1].argmax(1)
+            scenes[rows, color, axis] = (first + last) // 2
+        scenes[rows, color, 2] = np.where(inked.sum((1, 2)) > _DISK, SQUARE, CIRCLE)
+    return scenes
+
+
+def _filled(most: int) -> Int64[np.ndarray, " item"]:
+    """Pixels up to a squared distance from the center, as steps in an image row by row."""
+    steps = np.arange(-REACH, REACH + 1)
+    down, across = np.nonzero(np.square(steps)[:, None] + np.square(steps) <= most)
+    return steps[down] * SIDE + steps[across]
+
+
+_DISK: Final = len(_filled(REACH**2 + REACH))
+"""Pixels of a circle."""
+
+
+KINDS: Final = ("shape", "left", "top", "closest", "furthest", "count")
+"""Kinds of question: three about the object of a color alone, three about the others too."""
+RELATIONAL: Final = 3
+"""The first kind that is about several objects."""
+ANSWERS: Final = ("yes", "no", "square", "circle", "1", "2", "3", "4", "5", "6")
+QUESTIONS: Final = len(COLORS) * len(KINDS)
+"""Different questions; that of a kind about a color has the number 6 · color + kind."""
+FEATURES: Final = len(COLORS) + 2 + RELATIONAL
+"""Numbers of the vector of a question."""
+
+_FAR: Final = 2 * SIDE**2
+"""More than any squared distance of two centers."""
+_RELEASED_FAR: Final = 999
+"""Squared distance of an object to itself in the released code, less than many of two objects."""
+
+Table = Int64[np.ndarray, "batch slot value"]
+"""Number of the answer about each color, for each kind of question."""
+
+
+def vectors() -> UInt8[np.ndarray, "item feature"]:
+    """Vectors of all questions: color, whether relational, and which of three, each one-hot."""
+    numbers = np.arange(QUESTIONS)
+    color, kind = np.divmod(numbers, len(KINDS))
+    is_relational, subtype = np.divmod(kind, RELATIONAL)
+    found = np.zeros((QUESTIONS, FEATURES), np.uint8)
+    for place in (color, len(COLORS) + is_relational, len(COLORS) + 2 + subtype):
+        found[numbers, place] = 1
+    return found
+
+
+def answer_table(scenes: Scenes, *, closest_to_self: bool = False) -> Table:
+    """Numbers of the answers to all questions, with −1 about colors that a scene does not have.
+
+    Where several others are as near (or as far), the first color of them counts.
+
+    Args:
+        scenes: The scenes.
+        closest_to_self: Whether an object has a squared distance of 999 to itself where the closest
+            one is asked for, and so may be its own closest.
+    """
+    place, shape = scenes[..., :2], scenes[..., 2]
+    way = np.square(place[:, :, None] - place[:, None]).sum(3)
+    is_there = shape != ABSENT
+    others = is_there[:, None] & ~np.eye(len(COLORS), dtype=bool)
+    near = np.where(others, way, _FAR)
+    if closest_to_self:
+        own = np.arange(len(COLORS))
+        near[:, own, own] = _RELEASED_FAR
+    far = np.where(others, way, -1)
+    circle_or_square = 2 + shape
+    first = [circle_or_square, *(1 - (2 * place[..., axis] < SIDE) for axis in (0, 1))]
+    found = [np.take_along_axis(circle_or_square, at, 1) for at in (near.argmin(2), far.argmax(2))]
+    alike = (shape[:, :, None] == shape[:, None]).sum(2)
+    table = np.stack([*first, *found, 3 + alike], axis=2)
+    return np.where(is_there[:, :, None], table, ABSENT)
+
+
+def chances(circles: Sequence[Fraction]) -> dict[str, float]:
+    """Share of right answers of the best guess at each kind of question, from the question alone.
+
+    A center lies in the left (or upper) half with 33 of its 65 columns (or rows), and every other
+    object is the closest or furthest equally often; that objects leave each other room changes
+    neither by a thousandth.
+
+    Args:
+        circles: Probability of a circle, for each color that scenes have.
+    """
+    half = Fraction(SIDE // 2 + 1 - REACH, SIDE - 2 * REACH)
+    found: dict[str, list[Fraction]] = {kind: [] for kind in KINDS}
+    for color, own in enumerate(circles):
+        others = [*circles[:color], *circles[color + 1 :]]
+        other = sum(others, Fraction()) / len(others)
+        guesses = (own, half, half, other, other)
+        for kind, chance in zip(KINDS, guesses, strict=False):
+            found[kind].append(max(chance, 1 - chance))
+        found[KINDS[-1]].append(_likeliest_count(own, others))
+    return {kind: float(sum(parts, Fraction()) / len(parts)) for kind, parts in found.items()}
+
+
+def _likeliest_count(own: Fraction, others: Sequence[Fraction]) -> Fraction:
+    """Probability of the most frequent number of others with the shape of an object."""
+    circles, squares = (
+        reduce(np.convolve, [np.array([1 - p, p], object) for p in chances])
+        for chances in (others, [1 - p for p in others])
+    )
+    likeliest: Fraction = (own * circles + (1 - own) * squares).max()
+    return likeliest
+
 
 NEW: Final = "new-images"
 OF_EACH: Final = 10
