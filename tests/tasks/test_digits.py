@@ -27,8 +27,14 @@ from farfield.tasks import (
     is_at_hand,
     metric_of,
 )
-from farfield.tasks._digits import _digit_files as digit_files
-from farfield.tasks._digits._digit_images import BlendedImages, GreyImages, corners, upsampled
+from farfield.tasks._digits._digits import (
+    BLEND_VERSION,
+    BlendedImages,
+    GreyImages,
+    _house_numbers,
+    corners,
+    upsampled,
+)
 from farfield.tasks._files import _photographs as photographs
 from farfield.tasks._files._known_data_sets import SVHN_EXCERPT
 from oracles import digits as oracle
@@ -72,7 +78,7 @@ def image_bytes(sets: dict[str, Problems]) -> str:
 
 
 def test_drawn_sets_are_frozen_for_this_version(files: Path) -> None:
-    assert (SMALL.version, digit_files.BLEND_VERSION) == (1, 1)
+    assert (SMALL.version, BLEND_VERSION) == (1, 1)
     assert digest(drawn(SMALL)) == FROZEN
     assert image_bytes(drawn(SMALL)) == SHOWN
 
@@ -165,7 +171,7 @@ def test_a_matlab_file_is_read_as_published(
     (tmp_path / "few").mkdir()
     (tmp_path / "few" / "few.mat").write_bytes(content.getvalue())
     few = DataSet(name="few", files=(file,), mirrors=(), licence="none")
-    shown, labels = digit_files._house_numbers(few, "few.mat")
+    shown, labels = _house_numbers(few, "few.mat")
     assert labels.tolist() == [0, 1, 9, 0]
     assert np.array_equal(shown(np.array([2]))[0], images[..., 2].transpose(2, 0, 1))
 

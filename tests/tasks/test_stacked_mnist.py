@@ -22,7 +22,7 @@ from farfield.tasks import (
     is_at_hand,
     metric_of,
 )
-from farfield.tasks._digits._stacked_images import StackedImages
+from farfield.tasks._digits._stacked_mnist import StackedImages
 from oracles import digits as oracle
 from tasks.sets import digest
 

@@ -1,4 +1,4 @@
-"""Balls in a box: motion exact from collision to collision, frames, losses of simple predictions."""
+"""Balls in a box: motion exact from collision to collision, frames, and simple predictions."""
 
 from __future__ import annotations
 

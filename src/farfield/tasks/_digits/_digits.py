@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,15 +10,22 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Bool, Float, Float32, Int64, UInt8
 from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import LazyItems, Problems, Stream, UnknownNameError, check_fields, stream
 from farfield.metrics import correct
-from farfield.tasks._digits._digit_files import DIGIT_FILES, DigitFiles
-from farfield.tasks._digits._digit_images import SHOWN, Images, Mixture
-from farfield.tasks._files._photographs import BSD, photograph_paths
+from farfield.tasks._files._data_sets import DataSet
+from farfield.tasks._files._known_data_sets import MNIST, SVHN, SVHN_EXCERPT
+from farfield.tasks._files._labelled_images import Labels, house_numbers, idx_images
+from farfield.tasks._files._photographs import (
+    BSD,
+    Photographs,
+    has_photographs,
+    photograph_paths,
+    read_photographs,
+)
 from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._checks import check_number, check_regime
 from farfield.tasks._protocol._class_task import ClassTask
@@ -26,6 +33,237 @@ from farfield.tasks._protocol._draws import integers, permutation
 from farfield.tasks._protocol._form import CHANNELS_FIRST, Form
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
 from farfield.tasks._sequences._sequence_task import MOST
+
+BLEND_VERSION: Final = 1
+"""Raised when any byte of MNIST-M changes."""
+KEPT: Final = 866
+"""Images of the excerpt of SVHN that are not for tests: four fifths."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DigitFiles:
+    """A set of digits, with one part for training and one for tests.
+
+    Args:
+        source: What its images are numbered by: sets of the same source show the same digits.
+        training: Number of images that are not for tests.
+        test: Number of images for tests.
+        is_at_hand: Whether its files are, given the folder of photographs.
+        read: Images and labels, given the folder of photographs and whether those for tests.
+    """
+
+    source: str
+    training: int
+    test: int
+    is_at_hand: Callable[[str], bool]
+    read: Callable[[str, bool], tuple[Images, Labels]]
+
+
+def _mnist(photographs: str, is_test: bool) -> tuple[Images, Labels]:
+    """MNIST as it is."""
+    del photographs
+    images, labels = idx_images(MNIST, "t10k" if is_test else "train")
+    return GreyImages(images), labels
+
+
+def _mnist_m(photographs: str, is_test: bool) -> tuple[Images, Labels]:
+    """MNIST over photographs: always the same piece behind the same digit."""
+    part = "t10k" if is_test else "train"
+    images, labels = idx_images(MNIST, part)
+    behind = read_photographs(photographs, SMALL)
+    place = stream(0, "mnist-m", f"v{BLEND_VERSION}", part)
+    return BlendedImages(images, behind, corners(place, len(images), behind.sizes)), labels
+
+
+def _svhn(photographs: str, is_test: bool) -> tuple[Images, Labels]:
+    """House numbers, cropped to one digit."""
+    del photographs
+    return _house_numbers(SVHN, "test_32x32.mat" if is_test else "train_32x32.mat")
+
+
+def _svhn_excerpt(photographs: str, is_test: bool) -> tuple[Images, Labels]:
+    """The first 1,083 training images; the last fifth of them for tests."""
+    del photographs
+    images, labels = _house_numbers(SVHN_EXCERPT, SVHN_EXCERPT.files[0].name)
+    part = slice(KEPT, None) if is_test else slice(KEPT)
+    return ColorImages(images.originals[part]), labels[part]
+
+
+def _house_numbers(data_set: DataSet, name: str) -> tuple[ColorImages, Labels]:
+    """Images and labels of a file of SVHN."""
+    images, labels = house_numbers(data_set, name)
+    return ColorImages(images), labels
+
+
+DIGIT_FILES: Final[dict[str, DigitFiles]] = {
+    "mnist": DigitFiles(
+        source="mnist",
+        training=60_000,
+        test=10_000,
+        is_at_hand=lambda _: MNIST.is_at_hand(),
+        read=_mnist,
+    ),
+    "mnist-m": DigitFiles(
+        source="mnist",
+        training=60_000,
+        test=10_000,
+        is_at_hand=lambda named: MNIST.is_at_hand() and has_photographs(named),
+        read=_mnist_m,
+    ),
+    "svhn": DigitFiles(
+        source="svhn",
+        training=73_257,
+        test=26_032,
+        is_at_hand=lambda _: SVHN.is_at_hand(),
+        read=_svhn,
+    ),
+    "svhn-first1083": DigitFiles(
+        source="svhn",
+        training=KEPT,
+        test=1_083 - KEPT,
+        is_at_hand=lambda _: SVHN_EXCERPT.is_at_hand(),
+        read=_svhn_excerpt,
+    ),
+}
+"""Every set of digits, by its name."""
+
+
+SIDE: Final = 32
+"""Height and width of the images that are shown, pixels."""
+SMALL: Final = 28
+"""The same of MNIST, K-MNIST and MNIST-M as published."""
+SHOWN: Final = (3, SIDE, SIDE)
+
+
+Numbers = Int64[np.ndarray, " item"]
+Colors = UInt8[np.ndarray, "item 3 32 32"]
+Images = Callable[[Numbers], Colors]
+"""All images of a file: those with some numbers."""
+
+
+# Each class stands for all images of a file and gives those that are asked for, as bytes of
+# `(item, 3, 32, 32)`. What is done to bytes is done in integers: the same everywhere.
+@final
+@dataclass(frozen=True, eq=False)
+class GreyImages:
+    """Grey images of 28 × 28, as red, green and blue of 32 × 32.
+
+    Args:
+        originals: All images; 0 is paper.
+    """
+
+    originals: UInt8[np.ndarray, "item 28 28"]
+
+    def __call__(self, numbers: Numbers) -> Colors:
+        """The images with some numbers."""
+        return np.repeat(upsampled(self.originals[numbers])[:, None], 3, axis=1)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BlendedImages:
+    r"""Grey images over pieces of photographs, $|p - d|$ in each color (MNIST-M).
+
+    Args:
+        originals: All images; 0 is paper, which the photograph shows through.
+        photographs: Where the pieces are from.
+        corners: Photograph of each image, and row and column of its upper left corner there.
+    """
+
+    originals: UInt8[np.ndarray, "item 28 28"]
+    photographs: Photographs
+    corners: Int64[np.ndarray, "item 3"]
+
+    def __call__(self, numbers: Numbers) -> Colors:
+        """The images with some numbers."""
+        pieces = self.photographs.pieces(self.corners[numbers], SMALL).transpose(0, 3, 1, 2)
+        digits = self.originals[numbers][:, None]
+        # The larger less the smaller: bytes have no sign.
+        return upsampled(np.maximum(pieces, digits) - np.minimum(pieces, digits))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ColorImages:
+    """Images that are shown as they are.
+
+    Args:
+        originals: All images.
+    """
+
+    originals: Colors
+
+    def __call__(self, numbers: Numbers) -> Colors:
+        """The images with some numbers."""
+        return self.originals[numbers]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Renderer of images of several files in one table, for `farfield.core.LazyItems`.
+
+    Args:
+        parts: The files, by their numbers.
+    """
+
+    parts: Mapping[int, Images]
+
+    def __call__(self, latent: Int64[Tensor, "item 2"]) -> UInt8[Tensor, "item 3 32 32"]:
+        """The images of rows of latent: number of the file, and number in it."""
+        files, numbers = latent.numpy().T
+        shown = np.empty((len(latent), *SHOWN), np.uint8)
+        for place, part in self.parts.items():
+            rows = files == place
+            if rows.any():
+                shown[rows] = part(numbers[rows])
+        return torch.from_numpy(shown)
+
+
+def corners(
+    place: Stream, count: int, sizes: Int64[np.ndarray, "item 2"]
+) -> Int64[np.ndarray, "batch 3"]:
+    """A piece of 28 × 28 anywhere in any photograph, for each of so many images.
+
+    Args:
+        place: Stream of the file that the images are of.
+        count: How many images.
+        sizes: Height and width of each photograph, pixels.
+    """
+    chosen = integers(place.child("photograph").numpy(), len(sizes), count)
+    columns = [chosen]
+    for axis, name in enumerate(("row", "column")):
+        room = sizes[chosen, axis] - SMALL + 1
+        # A word of 64 bits modulo the room: short of uniform by less than one part in 2^50.
+        words = np.atleast_1d(place.child(name).numpy().bit_generator.random_raw(count))
+        columns.append((words % room.astype(np.uint64)).astype(np.int64))
+    return np.stack(columns, axis=1)
+
+
+def upsampled(
+    images: UInt8[np.ndarray, "*batch 28 28"],
+) -> UInt8[np.ndarray, "*batch 32 32"]:
+    """Images of 28 × 28 at 32 × 32: between the middles of pixels in proportion, halves up.
+
+    The weights are sixteenths, so that products and sums are integers that float32 holds exactly.
+
+    Args:
+        images: The originals.
+    """
+    weights = _weights()
+    total = weights @ images.astype(np.float32) @ weights.T
+    return ((total.astype(np.int32) + 128) >> 8).astype(np.uint8)
+
+
+def _weights() -> Float32[np.ndarray, "32 28"]:
+    """Sixteenths of each original row (or column) in each new one."""
+    low, part = np.divmod(14 * np.arange(SIDE) - 1, 16)
+    weights = np.zeros((SIDE, SMALL), np.float32)
+    for row, share in ((low, 16 - part), (low + 1, part)):
+        np.add.at(weights, (np.arange(SIDE), row.clip(0, SMALL - 1)), share)
+    return weights
+
 
 DIGITS: Final = 10
 """Different digits: outputs of each data set."""

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Int64, UInt8
 
 from farfield.core import Problems, Stream, check_fields, stream
-from farfield.tasks._digits._digit_images import SHOWN, GreyImages
+from farfield.tasks._digits._digits import SHOWN, GreyImages
 from farfield.tasks._files._known_data_sets import KMNIST, KMNIST_EXCERPT, KMNIST_TEST
 from farfield.tasks._files._labelled_images import Labels, idx_images
 from farfield.tasks._protocol._checks import check_number, check_regime

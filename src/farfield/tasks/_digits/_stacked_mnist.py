@@ -9,11 +9,11 @@ from typing import ClassVar, Final, final
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int64, UInt8
+from numpy.lib.stride_tricks import sliding_window_view
 from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import LazyItems, Problems, Stream, check_fields
-from farfield.tasks._digits._stacked_images import ABSENT, CANVAS, SMALL, StackedImages
 from farfield.tasks._files._known_data_sets import MNIST
 from farfield.tasks._files._labelled_images import Labels, idx_images
 from farfield.tasks._protocol._answer_task import AnswerTask
@@ -22,6 +22,42 @@ from farfield.tasks._protocol._checks import Count, check_number, check_regime
 from farfield.tasks._protocol._draws import arrangement, integers
 from farfield.tasks._protocol._form import GRAY, Form
 from farfield.tasks._protocol._task import TRAINING, Regime
+
+CANVAS: Final = 64
+"""Height and width of an image, pixels."""
+SMALL: Final = 28
+"""The same of one digit."""
+ABSENT: Final = -1
+"""In place of the number of a digit that an image does not have."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StackedImages:
+    """Renderer of images of several digits, for `farfield.core.LazyItems`.
+
+    Args:
+        originals: All images of a file; 0 is paper.
+    """
+
+    originals: UInt8[np.ndarray, "item 28 28"]
+
+    def __call__(self, latent: Int64[Tensor, "item slot 3"]) -> UInt8[Tensor, "item 64 64"]:
+        """Images of several digits; where they overlap, the larger value of a pixel is shown.
+
+        Args:
+            latent: Number in the file of each digit, and row and column of its upper left corner.
+        """
+        shown = np.zeros((len(latent), CANVAS, CANVAS), np.uint8)
+        windows = sliding_window_view(shown, (SMALL, SMALL), axis=(1, 2), writeable=True)
+        for slot in latent.numpy().transpose(1, 0, 2):
+            rows = np.flatnonzero(slot[:, 0] != ABSENT)
+            number, row, column = slot[rows].T
+            windows[rows, row, column] = np.maximum(
+                windows[rows, row, column], self.originals[number]
+            )
+        return torch.from_numpy(shown)
+
 
 DIGITS: Final = 10
 """Different digits: outputs, and most digits of an image."""

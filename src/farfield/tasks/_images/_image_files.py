@@ -9,7 +9,7 @@ from typing import Final, final
 
 import numpy as np
 
-from farfield.tasks._digits._digit_files import KEPT
+from farfield.tasks._digits._digits import KEPT
 from farfield.tasks._files._cifar import (
     CIFAR10,
     CIFAR10_EXCERPT,
