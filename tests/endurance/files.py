@@ -49,10 +49,8 @@ from farfield.tasks import (
     read_vaec,
     write_vaec,
 )
-from farfield.tasks._files._data_sets import DataFile, DataSet
-from farfield.tasks._files._grey_png import read_grey_png
-from farfield.tasks._files._photographs import read_photographs
-from farfield.tasks._files._unpacking import tar_files, unpack_gzip, unpack_xz
+from farfield.tasks._files._data_sets import DataFile, DataSet, tar_files, unpack_gzip, unpack_xz
+from farfield.tasks._files._photographs import read_grey_png, read_photographs
 from farfield.tasks._restoration._luma_images import luma_pairs
 from farfield.training import Clock, OneNetwork, train
 

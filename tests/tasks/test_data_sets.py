@@ -17,8 +17,8 @@ import pytest
 
 from farfield.core import UnknownNameError
 from farfield.tasks import DATA_SETS, DataFile, DataSet, cache_folder, fetch
-from farfield.tasks._files import _data_sets, _unpacking
-from farfield.tasks._files._cache import cached_array
+from farfield.tasks._files import _data_sets
+from farfield.tasks._files._data_sets import cached_array
 
 ARRAY = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
 
@@ -160,7 +160,7 @@ def test_no_more_is_unpacked_than_there_should_be(
             asked.append(size)
             return super().read(size)
 
-    monkeypatch.setattr(_unpacking, "GzipFile", Watched)
+    monkeypatch.setattr(_data_sets, "GzipFile", Watched)
     written(cache, WHOLE)
     TINY.read("a.gz")
     assert asked == [len(idx(ARRAY)) + 1]

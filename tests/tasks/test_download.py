@@ -18,8 +18,8 @@ from urllib.error import HTTPError
 import pytest
 
 from farfield.tasks import DATA_SETS, DataFile, DataSet, fetch
-from farfield.tasks._files import _download
-from farfield.tasks._files._download import download
+from farfield.tasks._files import _fetch
+from farfield.tasks._files._fetch import download
 
 CONTENT = gzip.compress(b"\0\0\x08\x01\0\0\0\x03abc", mtime=0)
 FILE = DataFile(
@@ -168,7 +168,7 @@ def test_other_answers_are_refused_in_words(
 def test_a_drip_is_waited_for_as_long_as_patience_lasts(
     mirror: Any, monkeypatch: pytest.MonkeyPatch, reply: Reply
 ) -> None:
-    monkeypatch.setattr(_download, "PATIENCE", 0.2)
+    monkeypatch.setattr(_fetch, "PATIENCE", 0.2)
     with pytest.raises(TimeoutError, match=r"after 0\.2 s it must come at|timed out"):
         download(mirror(reply), 1_000_000)
 
@@ -180,8 +180,8 @@ def test_what_comes_steadily_is_waited_for(mirror: Any, monkeypatch: pytest.Monk
             client.sendall(b"x" * 1_000)
             time.sleep(0.1)
 
-    monkeypatch.setattr(_download, "PATIENCE", 0.3)
-    monkeypatch.setattr(_download, "SLOWEST", 5_000)
+    monkeypatch.setattr(_fetch, "PATIENCE", 0.3)
+    monkeypatch.setattr(_fetch, "SLOWEST", 5_000)
     assert download(mirror(reply), 5_000) == b"x" * 5_000
 
 
@@ -191,10 +191,10 @@ def test_what_is_secure_stays_secure() -> None:
 
     with contextlib.closing(answer("http://there/a")) as found:
         with pytest.raises(ValueError, match="must begin with one of https:, got 'http://there/a'"):
-            _download._redirected("https://here/a", found)
-        assert _download._redirected("http://here/a", found) == "http://there/a"
+            _fetch._redirected("https://here/a", found)
+        assert _fetch._redirected("http://here/a", found) == "http://there/a"
     with contextlib.closing(answer("/b")) as found:
-        assert _download._redirected("https://here/a", found) == "https://here/b"
+        assert _fetch._redirected("https://here/a", found) == "https://here/b"
 
 
 @pytest.mark.parametrize("address", ["http://me:secret@there/", "https://me:sec@ret@there/mnist"])

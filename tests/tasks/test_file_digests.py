@@ -25,7 +25,7 @@ from farfield.tasks import (
     changed_files,
     file_digests,
 )
-from farfield.tasks._files import _digests
+from farfield.tasks._files import _fetch
 
 FOLDERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "texts": (lambda folder: WordText(folder=folder), ("train.txt", "valid.txt", "test.txt")),
@@ -103,7 +103,7 @@ def test_files_that_are_known_or_on_another_machine_are_not_compared(tmp_path: P
 def test_of_many_files_each_folder_has_a_digest_and_none_is_read_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_digests, "MOST_NAMED", 3)
+    monkeypatch.setattr(_fetch, "MOST_NAMED", 3)
     monkeypatch.setenv("FARFIELD_CACHE", str(tmp_path / "cache"))
     files = [tmp_path / "data" / folder / file for folder in "ab" for file in "xy"]
     for number, path in enumerate(files):
@@ -112,7 +112,7 @@ def test_of_many_files_each_folder_has_a_digest_and_none_is_read_twice(
         os.utime(path, (0, 0))
     task = Numbers(folder=tmp_path / "data")
     assert isinstance(task, ReadsFiles)
-    monkeypatch.setattr(_digests, "is_settled", lambda _: True)
+    monkeypatch.setattr(_fetch, "is_settled", lambda _: True)
     found = file_digests(task)
     of_a = hashlib.sha256()
     for name, path in (("a/x", files[0]), ("a/y", files[1])):
@@ -121,8 +121,8 @@ def test_of_many_files_each_folder_has_a_digest_and_none_is_read_twice(
     assert found["a/*"] == of_a.hexdigest()
 
     read = list[Path]()
-    digest = _digests.file_digest
-    monkeypatch.setattr(_digests, "file_digest", lambda path: read.append(path) or digest(path))
+    digest = _fetch.file_digest
+    monkeypatch.setattr(_fetch, "file_digest", lambda path: read.append(path) or digest(path))
     assert file_digests(task) == found
     assert not read
     files[2].write_bytes(b"other")

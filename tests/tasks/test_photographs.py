@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, JpegImagePlugin
 
 from farfield.tasks._files import _photographs as photographs
-from farfield.tasks._files._jpeg import _without_metadata
+from farfield.tasks._files._photographs import _without_metadata
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import tarfile
 
 import pytest
 
-from farfield.tasks._files import _unpacking
-from farfield.tasks._files._unpacking import tar_files, unpack_gzip, unpack_xz
+from farfield.tasks._files import _data_sets
+from farfield.tasks._files._data_sets import tar_files, unpack_gzip, unpack_xz
 
 CONTENT = bytes(range(256)) * 4
 BOMB = bytes(10**7)
@@ -44,7 +44,7 @@ def test_a_file_that_is_cut_short_or_another_is_refused(unpack, pack) -> None:
 def test_a_file_that_asks_for_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     strongest = lzma.compress(CONTENT, preset=9)
     assert unpack_xz("file", strongest, len(CONTENT)) == CONTENT
-    monkeypatch.setattr(_unpacking, "MOST_MEMORY", 2**20)
+    monkeypatch.setattr(_data_sets, "MOST_MEMORY", 2**20)
     with pytest.raises(ValueError, match="file must be an xz file: Memory usage limit"):
         unpack_xz("file", strongest, len(CONTENT))
 

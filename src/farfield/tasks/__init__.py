@@ -17,9 +17,9 @@ from farfield.tasks._digits._stacked_mnist import StackedMNIST as StackedMNIST
 from farfield.tasks._files._data_sets import DataFile as DataFile
 from farfield.tasks._files._data_sets import DataSet as DataSet
 from farfield.tasks._files._data_sets import cache_folder as cache_folder
-from farfield.tasks._files._digests import changed_files as changed_files
-from farfield.tasks._files._digests import file_digests as file_digests
+from farfield.tasks._files._fetch import changed_files as changed_files
 from farfield.tasks._files._fetch import fetch as fetch
+from farfield.tasks._files._fetch import file_digests as file_digests
 from farfield.tasks._files._known_data_sets import DATA_SETS as DATA_SETS
 from farfield.tasks._images._few_labels import FewLabels as FewLabels
 from farfield.tasks._images._image_classes import ImageClasses as ImageClasses

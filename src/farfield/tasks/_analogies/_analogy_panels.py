@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Bool, Int64, Integer, UInt8
 from torch import Tensor
 
-from farfield.tasks._files._panel_archive import PANEL_SIZE
+from farfield.tasks._files._panel_files import PANEL_SIZE
 
 RELATIONS: Final = ("progression", "XOR", "OR", "AND")
 """Relations between the three panels of a row."""

@@ -12,8 +12,9 @@ from torch import Tensor
 from farfield.core import Problems, Stream, UnknownNameError, check_fields
 from farfield.tasks._analogies._analogy_panels import RELATIONS
 from farfield.tasks._analogies._visual_analogies import NUM_CANDIDATES, PLACES, VisualAnalogyTask
-from farfield.tasks._files._panel_archive import COLUMNS, PanelFile
 from farfield.tasks._files._panel_files import (
+    COLUMNS,
+    PanelFile,
     check_image_size,
     every_so_manyth,
     files_of,

@@ -31,7 +31,7 @@ from farfield.tasks._analogies._analogy_panels import (
     shown,
     spread,
 )
-from farfield.tasks._files._panel_archive import IMAGE_SIZES
+from farfield.tasks._files._panel_files import IMAGE_SIZES
 from farfield.tasks._protocol._checks import check_number
 from farfield.tasks._protocol._choices import ChoiceTask, described_outputs
 from farfield.tasks._protocol._draws import integers

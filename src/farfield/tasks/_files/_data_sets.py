@@ -1,21 +1,165 @@
-"""Published data sets: their files with digests, and the search for these."""
+"""Published data sets: files with digests, their search, unpacking within limits, and the cache."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
+import lzma
 import math
 import os
-from collections.abc import Mapping, Sequence
+import secrets
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from gzip import BadGzipFile, GzipFile
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 from jaxtyping import UInt8
 
+from farfield._system import replace_file
 from farfield._watch import unwatched
-from farfield.core import UnknownNameError, expand_home, printable, read_regular
-from farfield.tasks._files._unpacking import tar_files, unpack_gzip, unpack_xz
+from farfield.core import UnknownNameError, excerpt, expand_home, printable, read_regular
+
+MOST_MEMORY: Final = 2**27
+"""Bytes that a decoder of xz may take; the strongest preset takes 65 million."""
+_BROKEN_TAR: Final = (tarfile.TarError, OSError, EOFError, ValueError, OverflowError)
+"""Errors at an archive that is cut short or made up."""
+
+
+def unpack_xz(name: str, content: bytes, most: int) -> bytes:
+    """Content of a file that is compressed with xz.
+
+    Args:
+        name: The file, for errors.
+        content: Its bytes.
+        most: Most bytes that it may hold; no more than one beyond is unpacked.
+
+    Raises:
+        ValueError: If it is cut short, holds more, or takes too much memory to unpack.
+    """
+    decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_MEMORY)
+    try:
+        unpacked = decoder.decompress(content, most + 1)
+    except lzma.LZMAError as error:
+        raise ValueError(f"{name} must be an xz file: {excerpt(error)}") from error
+    _check_length(name, unpacked, most)
+    if not decoder.eof:
+        raise ValueError(f"{name} must be a whole xz file, it is cut short")
+    return unpacked
+
+
+def unpack_gzip(name: str, content: bytes, most: int) -> bytes:
+    """Content of a file that is compressed with gzip.
+
+    Args:
+        name: The file, for errors.
+        content: Its bytes.
+        most: Most bytes that it may hold; no more than one beyond is unpacked.
+
+    Raises:
+        ValueError: If it is cut short, or holds more.
+    """
+    try:
+        with GzipFile(fileobj=io.BytesIO(content)) as file:
+            unpacked = file.read(most + 1)
+    except (BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"{name} must be a whole gzip file: {excerpt(error)}") from error
+    _check_length(name, unpacked, most)
+    return unpacked
+
+
+def tar_files(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of the files of a tar archive, which is not written anywhere.
+
+    Args:
+        name: The archive, for errors.
+        content: Its bytes, unpacked.
+
+    Raises:
+        ValueError: If it is no whole archive, or holds anything but files and folders.
+    """
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
+            for member in archive:
+                if member.isdir():
+                    continue
+                # A sparse file may say that it is far larger than the archive.
+                if not member.isreg() or member.issparse():
+                    raise ValueError(f"{excerpt(member.name)} is neither a file nor a folder")
+                file = archive.extractfile(member)
+                yield member.name, file.read() if file else b""
+    except _BROKEN_TAR as error:
+        raise ValueError(f"{name} must be a tar archive of files: {excerpt(error)}") from error
+
+
+def _check_length(name: str, unpacked: bytes, most: int) -> None:
+    if len(unpacked) > most:
+        raise ValueError(f"{name} must unpack to at most {most:,} bytes, it holds more")
+
+
+_DIGEST_SIZE = hashlib.sha256().digest_size
+
+
+def place_whole(path: Path, *parts: bytes | memoryview) -> None:
+    """Write a file under a temporary name and rename it, so that it is whole or absent.
+
+    Args:
+        path: Where it goes; folders are made.
+        parts: Its bytes, one part after the other.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with temporary.open("wb") as written:
+            for part in parts:
+                written.write(part)
+            written.flush()
+            os.fsync(written.fileno())
+        replace_file(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def cached_array(
+    name: str, shape: tuple[int, ...], dtype: np.dtype[Any], make: Callable[[], np.ndarray]
+) -> np.ndarray:
+    """An array out of the cache folder; where it is missing or damaged it is made and kept there.
+
+    A folder that cannot be written keeps nothing.
+
+    Args:
+        name: Name of the array, with a digest of everything that it is made from.
+        shape: Its shape.
+        dtype: Its type.
+        make: Makes it.
+    """
+    try:
+        path = cache_folder() / "arrays" / name
+    except OSError:  # a user without a folder
+        return make()
+    with contextlib.suppress(OSError, ValueError):
+        return _read(path, shape, dtype)
+    made = np.ascontiguousarray(make(), dtype)
+    with contextlib.suppress(OSError):
+        place_whole(path, made.data.cast("B"), hashlib.sha256(made.data).digest())
+    return made
+
+
+def _read(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
+    """The array of a file: its bytes, then their SHA-256."""
+    size = dtype.itemsize * int(np.prod(shape))
+    content = memoryview(read_regular(path, size + _DIGEST_SIZE))
+    if hashlib.sha256(content[:size]).digest() != content[size:]:
+        raise ValueError("the array is damaged")
+    return np.frombuffer(content[:size], dtype).reshape(shape)
+
 
 _SLACK: Final = 2**20
 """Bytes by which a packed file, or the other files of an archive, may be longer than expected."""

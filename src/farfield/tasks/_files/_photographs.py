@@ -1,23 +1,158 @@
-"""Photographs as backgrounds, read from a folder and cut into pieces."""
+"""Photographs as backgrounds, read from PNG and JPEG files of a folder and cut into pieces."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import itertools
 import os
-from collections.abc import Sequence
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, final
 
 import numpy as np
 from jaxtyping import Int64, UInt8
+from PIL import Image
 
 from farfield._watch import unwatched
-from farfield.core import expand_home, printable, read_regular, upright, upright_size
+from farfield.core import (
+    excerpt,
+    expand_home,
+    printable,
+    read_regular,
+    strict_pictures,
+    upright,
+    upright_size,
+)
 from farfield.tasks._files._data_sets import folders
-from farfield.tasks._files._jpeg import opened_jpeg
+
+_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+_KEPT_CHUNKS: Final = (b"IHDR", b"IDAT", b"IEND")
+"""Kinds of chunks that a gray image needs."""
+_LARGEST_FILE: Final = 65_536
+"""Bytes; a picture of 32×32 grey pixels is far smaller."""
+
+
+def read_grey_png(path: Path, side: int) -> UInt8[np.ndarray, "height width"]:
+    """A square picture in 8-bit grey; its header is judged before anything is unpacked.
+
+    Nothing else in the file is unpacked: no text, no color profile, no further frame.
+
+    Args:
+        path: The file.
+        side: Height and width in pixels.
+
+    Raises:
+        ValueError: If it cannot be read, is larger than 64 KiB, or is not such an image.
+    """
+    name = printable(path)
+    try:
+        content = read_regular(path, _LARGEST_FILE)
+    except OSError as error:
+        raise ValueError(
+            f"folder must hold {name}, which cannot be read: {error.strerror}"
+        ) from error
+    if content[:8] != _SIGNATURE or content[12:16] != b"IHDR" or len(content) < 33:
+        raise ValueError(f"{name} must be a PNG file, got one that does not start as such")
+    width, height, depth, color = struct.unpack(">IIBB", content[16:26])
+    if (width, height, depth, color) != (side, side, 8, 0):
+        raise ValueError(
+            f"{name} must be {side}×{side} in 8-bit grey (type 0), "
+            f"got {width}×{height} in {depth}-bit of color type {color}"
+        )
+    kept = [(kind, chunk) for kind, chunk in _chunks(content) if kind in _KEPT_CHUNKS]
+    if (headers := [kind for kind, _ in kept].count(b"IHDR")) != 1:
+        raise ValueError(f"{name} must have one header, got {headers}")
+    pixels = b"".join(chunk[8:-4] for kind, chunk in kept if kind == b"IDAT")
+    alone = io.BytesIO(_SIGNATURE + b"".join(chunk for _, chunk in kept))
+    try:
+        most = 2 * side * (side + 1)  # interlaced rows are shorter, each with a filter of its own
+        if len(zlib.decompressobj().decompress(pixels, most + 1)) > most:
+            raise ValueError(f"its pixels unpack to more than {most:,} bytes")
+        with Image.open(alone, formats=["PNG"]) as picture:
+            return np.array(picture.convert("L"))
+    except (OSError, SyntaxError, ValueError, struct.error, zlib.error) as error:
+        raise ValueError(
+            f"{name} must be a whole PNG file, got a broken one: {printable(error)}"
+        ) from error
+
+
+def _chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Kind and bytes of every chunk; the last one may be cut short."""
+    start = len(_SIGNATURE)
+    while start < len(content):
+        end = start + 12 + int.from_bytes(content[start : start + 4], "big")
+        yield content[start + 4 : start + 8], content[start:end]
+        start = end
+
+
+_MOST_SEGMENTS: Final = 1_000
+"""In front of the first scan; a color profile of 20 MB has 300."""
+_SCAN: Final = 0xDA
+_KEPT_MARKERS: Final = {*range(0xC0, 0xD0), 0xDB, 0xDD, 0xE0, 0xEE} - {0xC8}
+"""Markers of segments that a decoder needs: frame, tables, and how colors are stored (JFIF, Adobe).
+"""
+_METADATA: Final = {*range(0xE1, 0xF0), 0xFE} - _KEPT_MARKERS
+"""Markers of what programs say of a picture."""
+_APP1: Final = 0xE1
+_ORIENTED: Final = (b"Exif\0\0", b"http://ns.adobe.com/xap/1.0/\0")
+"""Heads of the segments that may say how the camera was held."""
+_BROKEN: Final = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    UserWarning,
+    Image.DecompressionBombError,
+    Image.DecompressionBombWarning,
+)
+"""Errors of Pillow at a file that is cut short, made up or too large."""
+
+
+@contextmanager
+def opened_jpeg(path: Path, content: bytes, *, oriented: bool = False) -> Iterator[Image.Image]:
+    """A JPEG file of which the header alone is read; what breaks it becomes a `ValueError`.
+
+    Args:
+        path: The file, for the error.
+        content: Its bytes.
+        oriented: Whether the picture keeps what the file says of how the camera was held.
+    """
+    try:
+        with strict_pictures():
+            kept = _without_metadata(content, _ORIENTED if oriented else ())
+            with Image.open(io.BytesIO(kept), formats=["JPEG"]) as picture:
+                yield picture
+    except _BROKEN as error:
+        raise ValueError(
+            f"{printable(path)} must be a whole JPEG file, got a broken one: {excerpt(error)}"
+        ) from error
+
+
+def _without_metadata(content: bytes, heads: tuple[bytes, ...]) -> bytes:
+    """The file without profiles, texts and thumbnails, which Pillow would put together first.
+
+    Of metadata the first segment of each head is kept.
+    """
+    kept, start, left = [content[:2]], 2, set(heads)
+    for _ in range(_MOST_SEGMENTS):
+        end = start + 2 + int.from_bytes(content[start + 2 : start + 4], "big")
+        begins, marker = content[start : start + 1], int.from_bytes(content[start + 1 : start + 2])
+        if begins == b"\xff" and marker == _SCAN:
+            return b"".join(kept) + content[start:]
+        if end > len(content) or begins != b"\xff" or marker not in _KEPT_MARKERS | _METADATA:
+            raise ValueError(f"no segment of a picture begins at byte {start}")
+        head = next((one for one in left if content.startswith(one, start + 4)), None)
+        if marker in _KEPT_MARKERS or (marker == _APP1 and head is not None):
+            kept.append(content[start:end])
+            left.discard(head or b"")
+        start = end
+    raise ValueError(f"more than {_MOST_SEGMENTS} segments stand before its pixels")
+
 
 BSD: Final = "sr/bsd200"
 """The 200 training photographs of BSDS500, in a data folder."""

@@ -10,23 +10,13 @@ from typing import Final, final
 import numpy as np
 
 from farfield.tasks._digits._digits import KEPT
-from farfield.tasks._files._cifar import (
+from farfield.tasks._files._data_sets import DataSet
+from farfield.tasks._files._known_data_sets import (
     CIFAR10,
     CIFAR10_EXCERPT,
     CIFAR10_JPEG,
     CIFAR100,
     CIFAR100_EXCERPT,
-)
-from farfield.tasks._files._data_sets import DataSet
-from farfield.tasks._files._jpeg_records import (
-    CLASSES,
-    OF_A_CLASS,
-    Records,
-    has_tiny_imagenet,
-    jpeg_copy,
-    tiny_imagenet,
-)
-from farfield.tasks._files._known_data_sets import (
     FASHION_MNIST,
     FASHION_MNIST_EXCERPT,
     KMNIST,
@@ -37,11 +27,17 @@ from farfield.tasks._files._known_data_sets import (
     SVHN_EXCERPT,
 )
 from farfield.tasks._files._labelled_images import (
+    CLASSES,
+    OF_A_CLASS,
     LabelledImages,
+    Records,
+    has_tiny_imagenet,
     house_numbers,
     idx_images,
+    jpeg_copy,
     record_images,
     split_records,
+    tiny_imagenet,
 )
 from farfield.tasks._protocol._abilities import ChannelStatistics
 

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float64, UInt8
 
 from farfield.functional import MeanImages, PixelSpectrum
-from farfield.tasks._files._cache import cached_array
+from farfield.tasks._files._data_sets import cached_array
 from farfield.tasks._files._labelled_images import Images
 from farfield.tasks._protocol._abilities import ChannelStatistics
 

@@ -38,8 +38,7 @@ from farfield.tasks._analogies._analogy_panels import (
     stamps,
 )
 from farfield.tasks._analogies._analogy_panels import RELATIONS as BETWEEN_TWO_ROWS
-from farfield.tasks._files._panel_archive import PANEL_SIZE
-from farfield.tasks._files._panel_files import block_means
+from farfield.tasks._files._panel_files import PANEL_SIZE, block_means
 
 NUM_KINDS: Final = 7
 """Types of shapes: the first of `SHAPES`."""

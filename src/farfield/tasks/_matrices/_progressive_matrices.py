@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.core import LazyItems, Problems, Stream, UnknownNameError, check_fields
-from farfield.tasks._files._panel_archive import COLUMNS, IMAGE_SIZES
+from farfield.tasks._files._panel_files import COLUMNS, IMAGE_SIZES
 from farfield.tasks._matrices._matrix_holdouts import (
     HOLDOUTS,
     MOST_TRIPLES,

@@ -10,8 +10,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.core import Problems, Stream, UnknownNameError, check_fields
-from farfield.tasks._files._panel_archive import COLUMNS, PanelFile
 from farfield.tasks._files._panel_files import (
+    COLUMNS,
+    PanelFile,
     block_means,
     check_image_size,
     files_of,

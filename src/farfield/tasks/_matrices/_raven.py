@@ -11,8 +11,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.core import Problems, Stream, UnknownNameError, check_fields, printable
-from farfield.tasks._files._panel_archive import PanelFile
 from farfield.tasks._files._panel_files import (
+    PanelFile,
     block_means,
     check_image_size,
     files_of,

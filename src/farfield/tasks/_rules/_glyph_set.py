@@ -16,7 +16,7 @@ from torch import Tensor
 
 from farfield.core import printable
 from farfield.tasks._files._data_sets import data_folder
-from farfield.tasks._files._grey_png import read_grey_png
+from farfield.tasks._files._photographs import read_grey_png
 
 GLYPHS_DIGEST: Final = "1535dcc4cc513a59c5a7e3302c226209d53358239f202bd94236b73009497202"
 """Digest of the built-in images."""

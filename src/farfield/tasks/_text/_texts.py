@@ -14,7 +14,7 @@ from jaxtyping import Int64
 
 from farfield.core import UNASKED, expand_home, file_stamp, printable, read_regular
 from farfield.tasks._files._data_sets import DataSet
-from farfield.tasks._files._texts import PTB, WIKITEXT2
+from farfield.tasks._files._known_data_sets import PTB, WIKITEXT2
 
 END: Final = "<eos>"
 """Token at the end of every line."""
