@@ -32,7 +32,7 @@ from farfield.objectives import (
     TemporalEnsembling,
 )
 from farfield.tasks import ImageGeneration, TwoMoons
-from farfield.tasks._images._image_files import IMAGE_FILES
+from farfield.tasks._images._image_task import IMAGE_FILES
 from tasks import image_sets
 from worlds import Recall
 

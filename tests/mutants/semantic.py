@@ -329,7 +329,7 @@ MUTANTS = [
     ),
     (
         "images are whitened by what other images are like",
-        "tasks/_images/_pixel_statistics.py",
+        "tasks/_images/_image_task.py",
         "    digest.update(np.ascontiguousarray(images).data)\n",
         "",
         "tasks/test_image_classes.py::test_the_spectrum_is_found_once_for_the_same_images",

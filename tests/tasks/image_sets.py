@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from farfield.tasks._images._image_files import IMAGE_FILES, ImageFiles
+from farfield.tasks._images._image_task import IMAGE_FILES, ImageFiles
 
 CLASSES = 3
 COUNTS = (20, 31, 12)

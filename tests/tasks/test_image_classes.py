@@ -25,8 +25,7 @@ from farfield.tasks import (
     metric_of,
 )
 from farfield.tasks._images import _image_task as image_task
-from farfield.tasks._images import _pixel_statistics as pixel_statistics
-from farfield.tasks._images._image_files import IMAGE_FILES
+from farfield.tasks._images._image_task import IMAGE_FILES
 from oracles import probabilities, whitening
 from tasks.image_sets import CLASSES, COUNTS, LABELS, add, read
 from tasks.sets import digest
@@ -357,7 +356,7 @@ def test_the_spectrum_is_found_once_for_the_same_images(
     found = small().pixel_spectrum()
     folder = tmp_path / "cache" / "arrays"
     assert len(list(folder.iterdir())) == 1
-    monkeypatch.setattr(pixel_statistics, "_spectrum", None)
+    monkeypatch.setattr(image_task, "_spectrum", None)
     few = FewLabels(data_set="made-up", labels_per_class=2, validation_per_class=3)
     for task in (small(validation_per_class=1), few):
         for first, second in zip(found, task.pixel_spectrum(), strict=True):
@@ -373,9 +372,9 @@ def test_the_spectrum_is_found_once_for_the_same_images(
 
 def test_sums_over_parts_of_the_images_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     images, statistics = read(False)[0], small().channel_statistics()
-    whole = pixel_statistics._spectrum(images, statistics)
-    monkeypatch.setattr(pixel_statistics, "_PART", 7)
-    assert np.array_equal(pixel_statistics._spectrum(images, statistics), whole)
+    whole = image_task._spectrum(images, statistics)
+    monkeypatch.setattr(image_task, "_PART", 7)
+    assert np.array_equal(image_task._spectrum(images, statistics), whole)
 
 
 # --- Bad input -----------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS, ZCA, NormalizedLSTM, Normal
 from farfield.reproductions import TABLES, Claim
 from farfield.tasks import SuperResolution, WordText
 from farfield.tasks._digits import _stacked_mnist
-from farfield.tasks._images._image_files import IMAGE_FILES
+from farfield.tasks._images._image_task import IMAGE_FILES
 from farfield.training import OneNetwork
 
 REGISTRIES = (

@@ -21,7 +21,7 @@ from farfield.tasks._files._fetch import changed_files as changed_files
 from farfield.tasks._files._fetch import fetch as fetch
 from farfield.tasks._files._fetch import file_digests as file_digests
 from farfield.tasks._files._known_data_sets import DATA_SETS as DATA_SETS
-from farfield.tasks._images._few_labels import FewLabels as FewLabels
+from farfield.tasks._images._image_classes import FewLabels as FewLabels
 from farfield.tasks._images._image_classes import ImageClasses as ImageClasses
 from farfield.tasks._images._image_generation import ImageGeneration as ImageGeneration
 from farfield.tasks._matrices._progressive_matrices import (

@@ -15,8 +15,7 @@ from torch import Tensor
 from farfield.core import Problems, Stream, UnknownNameError, check_fields
 from farfield.functional import as_fractions
 from farfield.tasks._images._image_classes import ImageClasses
-from farfield.tasks._images._image_files import IMAGE_FILES, ImageFiles
-from farfield.tasks._images._image_task import TEST
+from farfield.tasks._images._image_task import IMAGE_FILES, TEST, ImageFiles
 from farfield.tasks._points._circle import nearly_normal
 from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._checks import Count, check_regime

@@ -1,14 +1,18 @@
-"""Base of tasks of naming the class of an image."""
+"""Base of tasks of naming the class of an image, its image sets and their statistics."""
 
 from __future__ import annotations
 
+import hashlib
+import math
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import ClassVar, Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, Final, final
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int64
+from jaxtyping import Float, Float64, Int64, UInt8
 from torch import Tensor
 
 from farfield.core import Problems, Stream, UnknownNameError
@@ -18,12 +22,37 @@ from farfield.metrics import (
     negative_log_likelihood,
     top_k_accuracy,
 )
-from farfield.tasks._files._labelled_images import Images, Labels
-from farfield.tasks._images._image_files import IMAGE_FILES, ImageFiles
-from farfield.tasks._images._pixel_statistics import (
-    channel_statistics,
-    mean_images,
-    pixel_spectrum,
+from farfield.tasks._digits._digits import KEPT
+from farfield.tasks._files._data_sets import DataSet, cached_array
+from farfield.tasks._files._known_data_sets import (
+    CIFAR10,
+    CIFAR10_EXCERPT,
+    CIFAR10_JPEG,
+    CIFAR100,
+    CIFAR100_EXCERPT,
+    FASHION_MNIST,
+    FASHION_MNIST_EXCERPT,
+    KMNIST,
+    KMNIST_EXCERPT,
+    KMNIST_TEST,
+    MNIST,
+    SVHN,
+    SVHN_EXCERPT,
+)
+from farfield.tasks._files._labelled_images import (
+    CLASSES,
+    OF_A_CLASS,
+    Images,
+    LabelledImages,
+    Labels,
+    Records,
+    has_tiny_imagenet,
+    house_numbers,
+    idx_images,
+    jpeg_copy,
+    record_images,
+    split_records,
+    tiny_imagenet,
 )
 from farfield.tasks._protocol._abilities import ChannelStatistics
 from farfield.tasks._protocol._answers import check_outputs
@@ -32,6 +61,275 @@ from farfield.tasks._protocol._class_task import ClassTask
 from farfield.tasks._protocol._draws import permutation
 from farfield.tasks._protocol._label_split import NO_LABEL, UNLABELLED
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+
+_GRAY: Final = (1, 28, 28)
+_SMALL: Final = (3, 32, 32)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ImageFiles:
+    """A set of images of classes, with one part for training and one for tests.
+
+    Args:
+        shape: Channels, height and width of an image.
+        classes: Number of classes.
+        training: Number of images that are not for tests.
+        test: Number of images for tests.
+        is_at_hand: Whether its files are on this machine.
+        read: Images and labels, given whether those for tests.
+        statistics: Those that the papers give; `None` where they are computed.
+    """
+
+    shape: tuple[int, int, int]
+    classes: int
+    training: int
+    test: int
+    is_at_hand: Callable[[], bool]
+    read: Callable[[bool], LabelledImages]
+    statistics: ChannelStatistics | None = None
+
+
+def _idx(training: DataSet, test: DataSet, parts: tuple[str, str], is_test: bool) -> LabelledImages:
+    """Gray images of files in IDX format."""
+    images, labels = idx_images(test if is_test else training, parts[is_test])
+    return images[:, None], labels
+
+
+def _svhn(is_test: bool) -> LabelledImages:
+    """House numbers, cropped to one digit."""
+    return house_numbers(SVHN, SVHN.files[is_test].name)
+
+
+def _svhn_excerpt(is_test: bool) -> LabelledImages:
+    """The first 1,083 training images; the last fifth of them for tests, as in `Digits`."""
+    images, labels = house_numbers(SVHN_EXCERPT, SVHN_EXCERPT.files[0].name)
+    part = slice(KEPT, None) if is_test else slice(KEPT)
+    return images[part], labels[part]
+
+
+def _cifar(data_set: DataSet, classes: int, is_test: bool) -> LabelledImages:
+    """Files in the binary layout, of which the last one is for tests."""
+    names = [file.name for file in data_set.files]
+    return record_images(data_set, names[-1:] if is_test else names[:-1], classes)
+
+
+def _decoded(
+    read: Callable[[], Records],
+    shape: tuple[int, int, int],
+    classes: int,
+    training: int,
+    is_test: bool,
+) -> LabelledImages:
+    """Records of JPEG files, those for tests behind the others."""
+    part = slice(training, None) if is_test else slice(training)
+    return split_records(read()[part], shape, classes)
+
+
+def _of_bytes(mean: tuple[float, ...], std: tuple[float, ...]) -> ChannelStatistics:
+    """Statistics given for bytes, as fractions."""
+    first, second = ((np.array(row) / 255).tolist() for row in (mean, std))
+    return ChannelStatistics(tuple(first), tuple(second))
+
+
+_HALVES: Final = ChannelStatistics((0.5,) * 3, (0.5,) * 3)
+_CIFAR10: Final = _of_bytes((125.3, 123.0, 113.9), (63.0, 62.1, 66.7))
+_CIFAR100: Final = _of_bytes((129.3, 124.1, 112.4), (68.2, 65.4, 70.4))
+
+IMAGE_FILES: Final[dict[str, ImageFiles]] = {
+    "cifar10": ImageFiles(
+        shape=_SMALL,
+        classes=10,
+        training=50_000,
+        test=10_000,
+        is_at_hand=CIFAR10.is_at_hand,
+        read=partial(_cifar, CIFAR10, 10),
+        statistics=_CIFAR10,
+    ),
+    "cifar10-exact-8068": ImageFiles(
+        shape=_SMALL,
+        classes=10,
+        training=8_068,
+        test=10_000,
+        is_at_hand=CIFAR10_EXCERPT.is_at_hand,
+        read=partial(_cifar, CIFAR10_EXCERPT, 10),
+        statistics=_CIFAR10,
+    ),
+    "cifar10-jpeg": ImageFiles(
+        shape=_SMALL,
+        classes=10,
+        training=50_000,
+        test=10_000,
+        is_at_hand=CIFAR10_JPEG.is_at_hand,
+        read=partial(_decoded, partial(jpeg_copy, CIFAR10_JPEG), _SMALL, 10, 50_000),
+        statistics=_CIFAR10,
+    ),
+    "cifar100": ImageFiles(
+        shape=_SMALL,
+        classes=100,
+        training=50_000,
+        test=10_000,
+        is_at_hand=CIFAR100.is_at_hand,
+        read=partial(_cifar, CIFAR100, 100),
+        statistics=_CIFAR100,
+    ),
+    "cifar100-first1117": ImageFiles(
+        shape=_SMALL,
+        classes=100,
+        training=1_117,
+        test=916,
+        is_at_hand=CIFAR100_EXCERPT.is_at_hand,
+        read=partial(_cifar, CIFAR100_EXCERPT, 100),
+        statistics=_CIFAR100,
+    ),
+    "svhn": ImageFiles(
+        shape=_SMALL,
+        classes=10,
+        training=73_257,
+        test=26_032,
+        is_at_hand=SVHN.is_at_hand,
+        read=_svhn,
+        statistics=_HALVES,
+    ),
+    "svhn-first1083": ImageFiles(
+        shape=_SMALL,
+        classes=10,
+        training=KEPT,
+        test=1_083 - KEPT,
+        is_at_hand=SVHN_EXCERPT.is_at_hand,
+        read=_svhn_excerpt,
+        statistics=_HALVES,
+    ),
+    "tiny-imagenet": ImageFiles(
+        shape=(3, 64, 64),
+        classes=CLASSES,
+        training=CLASSES * OF_A_CLASS,
+        test=10_000,
+        is_at_hand=has_tiny_imagenet,
+        read=partial(_decoded, tiny_imagenet, (3, 64, 64), CLASSES, CLASSES * OF_A_CLASS),
+        statistics=_HALVES,
+    ),
+    "mnist": ImageFiles(
+        shape=_GRAY,
+        classes=10,
+        training=60_000,
+        test=10_000,
+        is_at_hand=MNIST.is_at_hand,
+        read=partial(_idx, MNIST, MNIST, ("train", "t10k")),
+    ),
+    "kmnist": ImageFiles(
+        shape=_GRAY,
+        classes=10,
+        training=60_000,
+        test=10_000,
+        is_at_hand=KMNIST.is_at_hand,
+        read=partial(_idx, KMNIST, KMNIST, ("train", "t10k")),
+    ),
+    "kmnist-first7011": ImageFiles(
+        shape=_GRAY,
+        classes=10,
+        training=7_011,
+        test=10_000,
+        is_at_hand=lambda: KMNIST_EXCERPT.is_at_hand() and KMNIST.is_at_hand(*KMNIST_TEST),
+        read=partial(_idx, KMNIST_EXCERPT, KMNIST, ("train-first7011", "t10k")),
+    ),
+    "fashion-mnist": ImageFiles(
+        shape=_GRAY,
+        classes=10,
+        training=60_000,
+        test=10_000,
+        is_at_hand=FASHION_MNIST.is_at_hand,
+        read=partial(_idx, FASHION_MNIST, FASHION_MNIST, ("train", "t10k")),
+    ),
+    "fashion-mnist-first8226": ImageFiles(
+        shape=_GRAY,
+        classes=10,
+        training=8_226,
+        test=6_978,
+        is_at_hand=FASHION_MNIST_EXCERPT.is_at_hand,
+        read=partial(
+            _idx,
+            FASHION_MNIST_EXCERPT,
+            FASHION_MNIST_EXCERPT,
+            ("train-first8226", "t10k-first6978"),
+        ),
+    ),
+}
+"""Every set of images, by its name."""
+
+
+_PART: Final = 2_000
+"""Images whose products are taken together."""
+
+
+def channel_statistics(images: Images) -> ChannelStatistics:
+    """Mean and standard deviation of each channel, of fractions; sums are exact.
+
+    Args:
+        images: All images.
+    """
+    counts = [
+        np.bincount(images[:, place].reshape(-1), minlength=256) for place in range(images.shape[1])
+    ]
+    values = np.arange(256)
+    total = images[:, 0].size
+    first = [int((count * values).sum()) for count in counts]
+    second = [int((count * values**2).sum()) for count in counts]
+    variances = [(total * two - one**2) / total**2 for one, two in zip(first, second, strict=True)]
+    return ChannelStatistics(
+        tuple(one / total / 255 for one in first),
+        tuple(math.sqrt(variance) / 255 for variance in variances),
+    )
+
+
+def mean_images(training: Images, test: UInt8[np.ndarray, "_ channel height width"]) -> MeanImages:
+    """Means of images, pixel by pixel, as fractions; sums are exact.
+
+    Args:
+        training: All training images.
+        test: All images of the test.
+    """
+    own, other = (images.sum(0, dtype=np.int64) for images in (training, test))
+    count = len(training)
+    means = own / count / 255, (own + other) / (count + len(test)) / 255
+    return MeanImages(*map(torch.from_numpy, means))
+
+
+def pixel_spectrum(images: Images, statistics: ChannelStatistics) -> PixelSpectrum:
+    """Mean and principal directions of standardized images, taken from the cache where they are.
+
+    Args:
+        images: All images, of at most 372,000 so that sums are exact.
+        statistics: Those that they are standardized by.
+    """
+    size = int(np.prod(images.shape[1:]))
+    digest = hashlib.sha256(repr(("pixel-spectrum v1", images.shape, statistics)).encode())
+    digest.update(np.ascontiguousarray(images).data)
+    found = cached_array(
+        digest.hexdigest(),
+        (size + 2, size),
+        np.dtype(np.float64),
+        lambda: _spectrum(images, statistics),
+    )
+    mean, values, vectors = found[0], found[1], found[2:]
+    return PixelSpectrum(*(torch.tensor(part) for part in (mean, values, vectors)))
+
+
+def _spectrum(images: Images, statistics: ChannelStatistics) -> Float64[np.ndarray, "row value"]:
+    """The mean, the variances along the principal directions, and these as columns."""
+    count, pixels = len(images), images[0, 0].size
+    flat = images.reshape(count, -1)
+    products = np.zeros((flat.shape[1],) * 2)
+    for start in range(0, count, _PART):
+        part = flat[start : start + _PART].astype(np.float64)
+        products += part.T @ part
+    sums = flat.sum(0, dtype=np.int64).astype(np.float64)
+    # Integers below 2^53 = 9e15, and so exact in any order: count² · 255².
+    covariance = (count * products - np.outer(sums, sums)) / count**2
+    mean, std = (np.repeat(row, pixels) for row in statistics)
+    values, vectors = np.linalg.eigh(covariance / np.outer(std, std) / 255**2)
+    return np.concatenate([[(sums / count / 255 - mean) / std], [values], vectors])
+
 
 TEST: Final = "test"
 _TOP: Final = 5
