@@ -26,7 +26,7 @@ COUNTED = 1_000
 
 
 Answer = dict[str, float]
-"""What was done: `count`, `seconds` and `processor` seconds, or `flops` and `seconds`."""
+"""Measured work: `count`, `seconds` and `processor` seconds, or `flops` and `seconds`."""
 
 
 class Contender(Protocol):

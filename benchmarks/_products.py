@@ -28,7 +28,7 @@ OTHER_KERNELS: Final[dict[Any, Callable[..., Tensor]]] = {
     torch.ops.aten.mm.default: product,
     torch.ops.aten.addmm.default: add_product,
 }
-"""What the library takes for an operator where it is faster."""
+"""Function of the library for each operator that it computes faster."""
 
 
 @final

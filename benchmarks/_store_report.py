@@ -16,7 +16,7 @@ WORKS: Final = {
     "key": "a key is found by its first digits",
     "results": "one of many runs that are found together",
 }
-"""What is timed, by the name of its column."""
+"""Timed operation of each column."""
 
 COLUMNS: Final = ("runs", *(f"{name} (ms)" for name in WORKS), "file (MB)", "peak memory (MB)")
 

@@ -95,7 +95,7 @@ def seconds(act: Callable[[int], object], device: str, times: int, warm_up: int 
 
 
 def line_of(experiment: Experiment, seeds: int, device: str, rounds: int) -> dict[str, Any]:
-    """What steps and scores of an experiment take, seconds.
+    """Measure the seconds of the steps and scores of an experiment.
 
     Args:
         experiment: What is trained.

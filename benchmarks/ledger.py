@@ -219,7 +219,7 @@ def row(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
 
 
 def breaks_first(results: Json) -> str:
-    """What a larger cluster meets first, in words."""
+    """Describe the first limit that a larger cluster meets."""
     clusters, total = results["clusters"], results["lines"][-1]
     idle = next((line for line in clusters if line["at work"] < 0.5), None)
     full = next((line for line in clusters if line["writing"] > 0.5), None)

@@ -80,7 +80,7 @@ class Images:
         return F.cross_entropy(outputs, problems.target, reduction="none")
 
     def score(self, outputs: Tensor, problems: Problems) -> Tensor:
-        """Whether the class is right."""
+        """Score 1 where the predicted class is correct, else 0."""
         return (outputs.argmax(-1) == problems.target).float()
 
     def chance(self, regime: str) -> float:

@@ -27,7 +27,7 @@ LEARNING_RATE = 5e-4
 TRAIN_BATCH = 32
 TEST_BATCH = 100
 XAVIER = ("in_proj", "gate", "output", "erase", "shift", "memory", "query", "shared")
-"""What of a parameter's name tells that it is not before a ReLU."""
+"""Parts of the names of parameters that are not followed by a ReLU."""
 
 
 class Encoder(nn.Sequential):

@@ -33,7 +33,7 @@ from farfield.records import environment
 NETWORKS = 5
 """Networks in each of the library's two processes."""
 PER_NETWORK = {"training": 1, "evaluation": 10_000}
-"""What the time is given for: a step, or the paper's 10,000 test problems."""
+"""Number of units that a time covers: one step, or the paper's 10,000 test problems."""
 
 
 @final

@@ -1,4 +1,4 @@
-"""How often the rule of verdicts errs, on made-up reproductions of numbers that are known.
+"""Error rates of the verdict rule on simulated reproductions of known numbers.
 
 Run from the root of the checkout:
 
@@ -172,7 +172,7 @@ def outcomes(case: Case, trials: int) -> dict[str, float]:
 
 
 def _word(case: Case, rule: VerdictRule, random: np.random.Generator) -> str:
-    """What is said of one reproduction."""
+    """Judge one reproduction."""
     theirs = mean_and_standard_error(case.theirs(random, case.runs).tolist())
     ours = mean_and_standard_error(case.ours(random, max(3, case.runs)).tolist())
     error = round(theirs.standard_error, 1) if case.runs > 1 else 0.0

@@ -79,7 +79,7 @@ def page(folder: str) -> str:
 
 
 def anchor(names: list[str]) -> str:
-    """What the last of some headings is linked to by; `Stream` and `stream` differ by a number."""
+    """Build the link to the last heading; a number separates `Stream` from `stream`."""
     *before, last = [name.lower() for name in names]
     return f"{last}-{before.count(last)}" if last in before else last
 
@@ -90,7 +90,7 @@ def shielded(text: str) -> str:
 
 
 def is_described(thing: object) -> bool:
-    """Whether a public name has a card; constants have none."""
+    """Check whether a public name has a card; constants have none."""
     return inspect.isclass(thing) or inspect.isfunction(thing)
 
 
@@ -127,7 +127,7 @@ def call(folder: str, name: str, thing: Any) -> str:
 
 
 def is_called(thing: Any) -> bool:
-    """Whether users call it: functions, and classes that are no protocol, error or choice."""
+    """Check whether users call a name: a function, or a class but no protocol, error or enum."""
     if not inspect.isclass(thing):
         return True
     plain = not issubclass(thing, Exception | enum.Enum)
@@ -155,7 +155,7 @@ def arguments_of(signature: inspect.Signature) -> Iterator[str]:
 
 
 def returned(signature: inspect.Signature) -> str:
-    """What stands behind the parentheses."""
+    """Format the return annotation of a signature."""
     empty = signature.return_annotation in (signature.empty, None, "None")
     return "" if empty else f" -> {type_name(signature.return_annotation)}"
 
@@ -172,7 +172,7 @@ def type_name(annotation: object) -> str:
 
 
 def own_names(thing: object) -> Iterator[str]:
-    """How the command line calls it."""
+    """Yield the names of a class on the command line."""
     for kind, names in OWN_NAMES.items():
         for name, cls in names.items():
             if cls is thing:
@@ -190,7 +190,7 @@ def fenced_formulas(text: str) -> str:
 
 
 def sections(text: Docstring) -> Iterator[str]:
-    """What follows the description, each section under its name."""
+    """Yield the sections after the description, each under its name."""
     given: dict[str, list[str]] = {}
     for part in text.meta:
         kind, *names = part.args
@@ -262,7 +262,7 @@ def members(cls: Any) -> str:
 
 
 def own_and_inherited(cls: type) -> dict[str, Any]:
-    """What a class has of its own or from other classes of the package, protocols aside."""
+    """Collect the members of a class and of its bases in the package, except protocols."""
     ours = [
         base
         for base in reversed(cls.__mro__)
@@ -297,7 +297,7 @@ def measured(task: Any) -> str:
 
 
 def as_drawn(task: Any) -> str:
-    """What problems are made of."""
+    """Describe the shapes and contents of the problems of a task."""
     contexts = " ".join(places_of(segment) for segment in task.segments)
     outputs = "1 output" if task.num_outputs == 1 else f"{task.num_outputs} outputs"
     return (

@@ -80,7 +80,7 @@ CONTENTS = {
 """The pages in the order of the sidebar."""
 
 WORDS = {r"\arg": r"\operatorname{arg}", r"\Vert": "‖", r"\langle": "⟨", r"\rangle": "⟩"}
-"""What latex2mathml leaves as it is, at least after `\\big`."""
+"""Symbols that latex2mathml does not convert, at least after `\\big`."""
 
 
 def mathml(latex: str, display: str) -> str:
@@ -115,7 +115,7 @@ def block(writer: Any, node: Element) -> None:
 
 
 def site_link(page: Path, link: str) -> str:
-    """What a link leads to on the site: of an example its page, of a folder its cards or last page.
+    """Translate a link to the site: an example to its page, a folder to its cards or last page.
 
     Args:
         page: Where the link stands.

@@ -33,7 +33,7 @@ NUMBER = re.compile(r'\[[^]]*\](?=\(results/(\w+)\.md#([\w-]+) "([^"]+)"\))')
 
 @cache
 def number(home: str, title: str) -> str:
-    """What was measured for a cell, e.g. `99.6 ± 0.3 (5)`, or on the networks of a figure.
+    """Format the measurement of a cell, e.g. `99.6 ± 0.3 (5)`, or of the networks of a figure.
 
     Args:
         home: Name of the table, or of the export of a figure.
@@ -60,7 +60,7 @@ def number(home: str, title: str) -> str:
 
 
 def finding(home: str, what: str) -> str:
-    """What a figure measured.
+    """Format the measurement of a figure.
 
     Args:
         home: Name of its export.

@@ -89,7 +89,7 @@ def scores(network: nn.Module) -> dict[str, float]:
 
 
 def measure() -> dict[str, object]:
-    """What the record holds: scores of every network, and what they were made with."""
+    """Make the record: scores of every network, with versions and settings."""
     found = {
         name: [scores(train(norm, seed)) for seed in range(SEEDS)] for name, norm in READERS.items()
     }

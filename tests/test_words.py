@@ -1,76 +1,375 @@
-"""Texts in plain words: a docstring says what a thing is, in the terms of the field."""
+"""Plain English in docstrings, comments, messages and pages."""
 
 from __future__ import annotations
 
 import ast
+import gc
 import re
-import tokenize
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from each import each
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PACKAGE = CHECKOUT / "src" / "farfield"
-OPENERS = ("What", "Which", "Whether", "How")
-WORDS = ("told", "bears?", "at hand", "stands? beside", "in print", "what is no")
 
-SOURCES = sorted(PACKAGE.rglob("*.py"))
-DOCUMENTS = [
-    CHECKOUT / "README.md",
-    CHECKOUT / "CONTRIBUTING.md",
-    *sorted((CHECKOUT / "docs").glob("*.md")),
-]
+# Folders and documents that are held to every rule; the others to OPENERS and WORN. To list the
+# offenses of a folder: `PYTHONPATH=src:tests python tests/test_words.py src/farfield/core`.
+HELD = ("CONTRIBUTING.md", "README.md", "SECURITY.md", "src/farfield/_interrupts.py")
+
+OPENERS = {"What", "Which", "Whether", "How"}
+WORN = ("told", "bears?", "at hand", "stands? beside", "in print", "what is no")
+VAGUE = ("those", "that of", "the others", "ones", "such")  # in a first line
+REFUSED = (
+    *("places?", "of its own", "of their own", "as they are", "as it is", "in turn", "stands"),
+    *("but for", "has not", "told", "holds? good", "gives? back", "what"),
+)
+BRITISH = (
+    *("colou", "centre", "neighbou", "behaviou", "favou", "grey", "licence", "labell", "modell"),
+    *("normalis", "initialis", "generalis", "organis", "regularis", "standardis", "summaris"),
+)
+ALLOWED = (
+    *("in place", "decimal places?", "takes? place", "such as", "such that", "zeros and ones"),
+    *("what-a-record-knows",),
+)
+NO_NOUNS = OPENERS | {
+    *("The", "A", "An", "Any", "Some", "All", "Each", "Every", "Such", "It", "Its", "Our", "Ours"),
+    *("They", "Their", "This", "That", "These", "Those", "As", "At", "By", "For", "From", "If"),
+    *("In", "Of", "On", "To", "When", "Where", "While", "Why", "With", "So", "Compute", "Get"),
+    *("Gets", "Give", "Gives", "Make", "Return", "Returns", "Say", "Tell"),
+}
+LIST_OF_VERBS = """
+accept accumulate act adapt add adjust advance align allocate allow anneal append apply
+approximate arrange ask assemble assert assign attach attend augment average backpropagate batch
+begin bin bind blend block blur branch break bring broadcast build cache calculate calibrate call
+cancel capture cast catch center change check choose clamp classify clean clear clip clone close
+cluster collate collect color combine compare compile complain complete compose compress compute
+concatenate condition configure connect consume continue convert convolve copy correct count cover
+create crop cut cycle decay decide declare decode decompose decorate decrease deduplicate define
+delete deliver denormalize deprecate derive describe deserialize destroy detach detect determine
+diagonalize differentiate digest disable discard discover discretize display distribute divide do
+dot download draw drop dump duplicate embed emit empty enable encode end enforce enlarge ensure
+enter enumerate erase escape estimate evaluate evict exclude execute exit expand expect explain
+export expose extend extract fail fall feed fetch fill filter find finish fit fix flag flatten
+flip flush fold follow forbid forget format forward freeze gate gather generate get give go group
+grow guard guess halve handle hash hide hold identify ignore implement import impose include
+increase increment index infer inherit initialize inject insert inspect install integrate
+interleave interpolate interpret interrupt intersect invert invoke iterate join judge jump keep
+kill label launch lay lead learn lease leave lend let lift limit link list listen load locate lock
+log look lower make map mark mask match maximize measure memorize merge minimize mirror mix
+modulate move multiply mutate name narrow negate normalize note number observe offer omit open
+optimize order overlay overwrite pack pad pair parse partition pass patch permute perturb pick
+plan play plot point pool pop populate predict prefer prefix prepare prepend preserve preset
+prevent print process produce project propagate propose protect prove provide prune publish pull
+push put quantize query queue quote raise randomize rank read rebuild recall receive recognize
+recolor recompute reconstruct record rectify recur reduce refer refine reflect refuse register
+regularize reject release reload rely remember remove rename render renormalize rent reorder
+reorganize repeat replace replay reply report represent request require rescale reserve reset
+reshape resize resolve respect respond restart restore restrict resume retain retrieve retry
+return reuse reverse revert rewrite ring roll rotate round route run sample save say scale scan
+scatter schedule score search see seed segment select send separate serialize serve set shade
+shape share sharpen shift show shrink shuffle shut sign simplify simulate skip slice smooth sort
+space spawn split square squeeze stack stamp standardize start state step stop store stream strip
+substitute subtract suggest sum summarize supply swap switch symmetrize synchronize tabulate tag
+take tell terminate test throw tie time tint toggle track train transcribe transform translate
+transpose traverse treat trim truncate try turn type undo unfold unfreeze union unpack unroll
+unstack untie update upgrade upload use validate verify view visit vote wait walk warm warn warp
+watch weigh weight whiten widen wipe wrap write yield zero
+"""
+VERBS = frozenset(LIST_OF_VERBS.split())
+KINDS = ("Context manager", "Decorator", "Hook", "Callback")  # in place of the verb
 
 
-def riddles(tree: ast.AST) -> Iterator[str]:
-    """First lines of docstrings, those of attributes too, that begin as a question and ask none."""
+class Line(NamedTuple):
+    """First line of a docstring: of a function, a property (or field), or something else."""
+
+    number: int
+    kind: str
+    text: str
+
+
+class Text(NamedTuple):
+    """Prose that begins at a line of a file."""
+
+    number: int
+    text: str
+
+
+class Offense(NamedTuple):
+    """Refused words, at a line of a file."""
+
+    number: int
+    words: str
+
+
+def whole_words(*phrases: str) -> re.Pattern[str]:
+    """Compile phrases to a pattern of whole words that may be broken across lines."""
+    joined = "|".join(phrase.replace(" ", r"\s+") for phrase in phrases)
+    return re.compile(rf"\b(?:{joined})\b", re.IGNORECASE)
+
+
+PERMITTED = whole_words(*ALLOWED)
+PRONOUNS = whole_words(*VAGUE)
+EVERYWHERE = whole_words(*WORN)
+WHERE_HELD = whole_words(*WORN, *REFUSED, *(rf"{stem}\w*" for stem in BRITISH))
+
+
+def without_code(text: str) -> str:
+    """Replace code, formulas, links and names of arguments by blanks; lines stay."""
+    for pattern in (
+        *(r"```.*?```", r"``.*?``", r"`[^`]*`", r"\$\$.*?\$\$", r"\$[^$\n]*\$"),
+        *(r"\]\([^)\s]*\)", r"^\s*>>>.*?$", r"^ +\w+: (?=[A-Z`])", r"\b\w+_\w*", r"--\w\S*"),
+    ):
+        text = re.sub(
+            pattern,
+            lambda found: re.sub(r"\S", "`", found.group()),
+            text,
+            flags=re.DOTALL | re.MULTILINE,
+        )
+    return text
+
+
+def is_asked(text: str, at: int) -> bool:
+    """Look whether the sentence around a position ends with a question mark."""
+    end = re.compile(r"[.?!:;](?=\s|$|\W)|\n\s*\n").search(text, at)
+    return end is not None and end.group() == "?"
+
+
+def refused(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines, counted from 0, and the words of a text that a pattern refuses."""
+    text = without_code(text)
+    allowed = [found.span() for found in PERMITTED.finditer(text)]
+    for found in pattern.finditer(text):
+        start, end = found.span()
+        is_allowed = any(first <= start and end <= last for first, last in allowed)
+        if not is_allowed and not (found.group().lower() == "what" and is_asked(text, start)):
+            yield text.count("\n", 0, start), " ".join(found.group().split())
+
+
+# --- First lines ---------------------------------------------------------------------------------
+
+
+def is_property(node: ast.FunctionDef) -> bool:
+    """Look whether a function is a property, cached or not."""
+    return any(ast.unparse(name).endswith("property") for name in node.decorator_list)
+
+
+def first_lines(tree: ast.Module) -> Iterator[Line]:
+    """Yield the first lines of the docstrings of a file, fields' too."""
+    open_nodes: list[tuple[ast.AST, str]] = [(tree, "module")]
+    while open_nodes:
+        node, kind = open_nodes.pop()
+        body = getattr(node, "body", [])
+        for number, statement in enumerate(body if isinstance(body, list) else []):
+            match statement:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    of = kind if number == 0 else "property"
+                    yield Line(statement.lineno, of, text.strip().partition("\n")[0])
+                case ast.FunctionDef():
+                    is_noun = is_property(statement)
+                    open_nodes.append((statement, "property" if is_noun else "function"))
+                case ast.ClassDef():
+                    open_nodes.append((statement, "class"))
+                case ast.If() | ast.With() | ast.Try():
+                    open_nodes.append((statement, "module"))
+
+
+def oddity(line: Line) -> str:
+    """Name the fault of a first line; empty if it has none."""
+    first = re.split(r"[\s,:;.]", line.text, maxsplit=1)[0]
+    rest = line.text.removeprefix(first).lstrip(",").split()
+    if vague := PRONOUNS.search(PERMITTED.sub("", without_code(line.text))):
+        return f"pronoun without noun: {vague.group()}"
+    if first in OPENERS and "?" not in line.text:
+        return f"question without question mark: {first}"
+    if line.kind == "property" and first in NO_NOUNS:
+        return f"a property begins with a noun, not {first}"
+    if line.kind == "function" and not line.text.startswith(KINDS):
+        if first.lower() not in VERBS:
+            return f"a function begins with a verb, not {first}"
+        if rest[:1] == ["of"]:
+            return f"a function begins with a verb, not the noun in {first} of"
+    return ""
+
+
+# --- Files ---------------------------------------------------------------------------------------
+
+
+def comments(source: str) -> Iterator[Text]:
+    """Yield the comments of a file, consecutive lines as one text."""
+    block: list[str] = []
+    start, last = 0, -1
+    for number, line in enumerate(source.splitlines(), 1):
+        if (found := re.search(r"(?:^|\s)#(?!:? ?(?:noqa|type:|pragma)) ?(.*)", line)) is None:
+            continue
+        if block and number != last + 1:
+            yield Text(start, "\n".join(block))
+            block = []
+        start = start if block else number
+        block.append(found.group(1))
+        last = number
+    if block:
+        yield Text(start, "\n".join(block))
+
+
+def strings(tree: ast.Module) -> Iterator[Text]:
+    """Yield docstrings and messages: strings of more than one word."""
     for node in ast.walk(tree):
         match node:
-            case ast.Expr(value=ast.Constant(value=str(text))):
-                line = text.strip().partition("\n")[0]
-                if line.startswith(tuple(f"{opener} " for opener in OPENERS)) and "?" not in line:
-                    yield line
+            case ast.Constant(value=str(text)) if " " in text.strip():
+                yield Text(node.lineno, text)
 
 
-def worn(text: str) -> list[str]:
-    """The words of a text that have a plainer one."""
-    return re.findall(rf"\b(?:{'|'.join(WORDS)})\b", " ".join(text.split()), re.IGNORECASE)
+def parsed(path: Path) -> ast.Module:
+    """Parse a file without collecting garbage, which takes twice as long."""
+    gc.disable()
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    finally:
+        gc.enable()
 
 
-def texts(path: Path) -> Iterator[str]:
-    """Strings and comments of a file."""
-    with tokenize.open(path) as file:
-        for token in tokenize.generate_tokens(file.readline):
-            if token.type != tokenize.NAME:
-                yield token.string
-
-
-@each("path", SOURCES)
-def test_sources_are_in_plain_words(path: Path) -> None:
+def offenses(path: Path, *, held: bool = True) -> list[Offense]:
+    """List the refused words of a file; only those refused everywhere unless it is held."""
     source = path.read_text(encoding="utf-8")
-    if re.search(rf"[\"'][\\\s]*(?:{'|'.join(OPENERS)}) ", source):  # else no string begins so
-        assert list(riddles(ast.parse(source))) == []
-    if worn(source):  # else no part of it is; to take it apart takes long
-        assert [word for text in texts(path) for word in worn(text)] == []
+    pattern = WHERE_HELD if held else EVERYWHERE
+    if path.suffix == ".md":
+        return [Offense(1 + line, word) for line, word in refused(source, pattern)]
+    tree, found = parsed(path), []
+    for line in first_lines(tree):
+        odd = oddity(line)
+        if odd and (held or odd.startswith("question")):
+            found.append(Offense(line.number, f"{odd}: {line.text}"))
+    if pattern.search(source):  # else no part of it does
+        found.extend(
+            Offense(text.number + line, word)
+            for text in (*strings(tree), *comments(source))
+            for line, word in refused(text.text, pattern)
+        )
+    return sorted(found)
 
 
-@each("path", DOCUMENTS)
-def test_documents_are_in_plain_words(path: Path) -> None:
-    assert worn(path.read_text(encoding="utf-8")) == []
+def sources() -> list[Path]:
+    """List the sources and the pages that are written by hand."""
+    patterns = ("*.md", "docs/*.md", "docs/*.py", "examples/*.py", "benchmarks/*.py")
+    found = {path for pattern in patterns for path in CHECKOUT.glob(pattern)}
+    found.update((CHECKOUT / "src" / "farfield").rglob("*.py"))
+    return sorted(found - {CHECKOUT / "CHANGELOG.md"})
 
 
-def test_riddles_and_worn_words_are_found(tmp_path: Path) -> None:
+def is_held(path: Path) -> bool:
+    """Look whether a file is one of HELD or lies in a folder of it."""
+    return any(path.is_relative_to(CHECKOUT / name) for name in HELD)
+
+
+# --- Tests ---------------------------------------------------------------------------------------
+
+
+@each("path", sources())
+def test_texts_are_in_plain_english(path: Path) -> None:
+    found = offenses(path, held=is_held(path))
+    assert not found, "\n".join(f"{path}:{number}: {words}" for number, words in found)
+
+
+def test_every_name_of_the_held_is_a_file_or_folder() -> None:
+    assert [name for name in HELD if not (CHECKOUT / name).exists()] == []
+
+
+@each(
+    "kind, good, bad",
+    [
+        ("function", "Read images.", "The images."),
+        ("function", "Read the images, then scale them.", "Images that are read."),
+        ("function", "Scale images.", "Scale of an image."),
+        ("function", "Score, floor and ceiling are drawn.", "Scores, floor and ceiling."),
+        ("function", "Context manager: the network takes embeddings.", "The network takes them."),
+        ("property", "Maximum number of queued jobs.", "As many as may be queued."),
+        ("property", "Images of a problem.", "Return images."),
+        ("property", "Images of a problem.", "The images."),
+        ("class", "Images at night.", "Images, those of nights."),
+        ("module", "Images such as digits.", "Images of such."),
+        ("function", "Fill with zeros and ones.", "Fill in the ones between."),
+        ("function", "Read `those`.", "Read the others."),
+        ("class", "Which digit is it?", "Which digit it is."),
+    ],
+)
+def test_first_lines(kind: str, good: str, bad: str) -> None:
+    assert not oddity(Line(1, kind, good))
+    assert oddity(Line(1, kind, bad))
+
+
+@each(
+    "text, found",
+    {
+        "worn": ("Numbers in\n  print", [(0, "in print")]),
+        "place": ("The second\nplace of places", [(1, "place"), (1, "places")]),
+        "place that is allowed": ("Three decimal places are rounded in place.", []),
+        "what": ("It returns what is drawn. What is it?", [(0, "what")]),
+        "what is asked": ("Which answer, and what else?\nIt is this.", []),
+        "phrases": ("Each of its\nown, but for one.", [(0, "of its own"), (1, "but for")]),
+        "spelling": ("The colours\nof neighbours", [(0, "colours"), (1, "neighbours")]),
+        "code": ("`place` and ``in turn`` in ```\nwhat\n```, told_apart, $what$", []),
+        "arguments": ("Args:\n    place: Position of an item.", []),
+        "other words": ("Untold placements, whatever withstands", []),
+    },
+)
+def test_refused_words(text: str, found: list[tuple[int, str]]) -> None:
+    assert list(refused(text, WHERE_HELD)) == found
+
+
+def test_docstrings_comments_and_messages_are_read(tmp_path: Path) -> None:
     path = tmp_path / "riddles.py"
     path.write_text(
         '"""What a task is."""\n'
-        "told = 1  # as in\n"
-        '"""Whether it was."""\n'
-        "def f():\n"
-        '    """Which digit is it? An image is shown."""\n'
-        '    return "no number is at\\\n  hand"  # bears no name\n',
+        "told = 1  # as is\n"
+        "# told on a line of\n"
+        "# its own, told\n"
+        "class Digit:\n"
+        "    width: int\n"
+        '    """The width."""\n'
+        "    @property\n"
+        "    def height(self):\n"
+        '        """Get it."""\n'
+        "    def f(self):\n"
+        '        """Which digit is it? An image is shown.\n'
+        "\n"
+        '        In turn."""\n'
+        '        return "no number is at\\\n  hand", "told"\n',
         encoding="utf-8",
     )
-    assert list(riddles(ast.parse(path.read_text()))) == ["What a task is.", "Whether it was."]
-    assert [word for text in texts(path) for word in worn(text)] == ["bears"]
-    assert worn("Numbers in\n  print, and what is no\nnumber") == ["in print", "what is no"]
+    everywhere = [offense.number for offense in offenses(path, held=False)]
+    assert everywhere == [1, 3, 4, 15]
+    held = [offense.number for offense in offenses(path)]
+    assert held == [1, 1, 3, 3, 4, 7, 10, 12, 14, 15]
+    page = path.with_suffix(".md")
+    page.write_text("# Title\n\nWhat it is, as it is.\n", encoding="utf-8")
+    assert [offense.words for offense in offenses(page)] == ["What", "as it is"]
+
+
+# --- Command -------------------------------------------------------------------------------------
+
+
+def summary() -> Iterator[str]:
+    """Yield a row per folder: its first lines, the share of odd lines, other refused words."""
+    folders: dict[str, list[Path]] = {}
+    for path in sources():
+        parts = path.relative_to(CHECKOUT).parts
+        folders.setdefault("/".join(parts[:3] if parts[0] == "src" else parts[:1]), []).append(path)
+    for folder, paths in sorted(folders.items()):
+        lines = [
+            line for path in paths if path.suffix == ".py" for line in first_lines(parsed(path))
+        ]
+        odd = sum(bool(oddity(line)) for line in lines)
+        others = sum(len(offenses(path)) for path in paths) - odd
+        share = odd / max(1, len(lines))
+        yield f"{folder:40} {len(lines):6} first lines, {share:4.0%} odd {others:6} refused words"
+
+
+if __name__ == "__main__":
+    chosen = [Path(name).resolve() for name in sys.argv[1:]]
+    for path in sources():
+        for number, found in offenses(path) if any(map(path.is_relative_to, chosen)) else []:
+            sys.stdout.write(f"{path.relative_to(CHECKOUT)}:{number}: {found}\n")
+    if not chosen:
+        sys.stdout.writelines(f"{row}\n" for row in summary())
