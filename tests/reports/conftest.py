@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from farfield.reports import Levels, png
-from farfield.reports._tables import _report
+from farfield.reports._report import _report
 
 BASELINES = Path(__file__).parent / "baselines"
 TOLERANCE = 32 if mpl.__version_info__ >= (3, 11) else 96

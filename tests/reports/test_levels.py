@@ -9,7 +9,7 @@ import pytest
 
 from each import some
 from farfield.reports import FIGURES, Levels, tabulate
-from farfield.reports._tables import _levels
+from farfield.reports._report import _levels
 from farfield.reproductions import TABLES, Table
 from reproductions import made_up
 

@@ -22,7 +22,7 @@ from farfield.reports import (
     terminal,
     write_report,
 )
-from farfield.reports._tables import _text as text
+from farfield.reports._report import _text as text
 from farfield.reports._tables._strip import small_pictures
 from farfield.reproductions import TABLES, Budget, Table
 from reproductions import made_up

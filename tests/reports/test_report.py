@@ -7,7 +7,7 @@ import pytest
 
 from farfield.records import Store
 from farfield.reports import records_at, tabulate
-from farfield.reports._tables import _text as text
+from farfield.reports._report import _text as text
 from farfield.reproductions import TABLES, Budget, Table, Verdict
 from farfield.tasks import GlyphSet
 from reproductions import made_up

@@ -17,8 +17,8 @@ from farfield.reports._export._goals import goals_of_table
 from farfield.reports._export._images import PAPER_DIGEST
 from farfield.reports._export._notes import load_reasons
 from farfield.reports._export._recorded import Recorded, recorded_reports
-from farfield.reports._tables import _levels
-from farfield.reports._tables._levels import Levels
+from farfield.reports._report import _levels
+from farfield.reports._report._levels import Levels
 from farfield.reproductions import TABLES, Budget, Confirmation, Table, Verdict
 from farfield.tasks import GlyphSet
 from reproductions import made_up

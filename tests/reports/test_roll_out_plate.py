@@ -16,7 +16,7 @@ from farfield.experiments import Experiment, Recipe, RollOutNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, LSTMLayer
 from farfield.records import Store
 from farfield.reports import FIGURES, LIGHT, Figure, Plate, Report, illustrate, tabulate
-from farfield.reports._tables._text import signed
+from farfield.reports._report._text import signed
 from farfield.reproductions import Table
 from farfield.tasks import BouncingBalls
 from farfield.training import problems_of_run, trained_network

@@ -70,16 +70,16 @@ from farfield.reports._profile._profiles import svg as svg
 from farfield.reports._profile._theme import DARK as DARK
 from farfield.reports._profile._theme import LIGHT as LIGHT
 from farfield.reports._profile._theme import Theme as Theme
+from farfield.reports._report._levels import Levels as Levels
+from farfield.reports._report._report import Finder as Finder
+from farfield.reports._report._report import Report as Report
+from farfield.reports._report._report import Row as Row
+from farfield.reports._report._report import records_at as records_at
+from farfield.reports._report._report import tabulate as tabulate
+from farfield.reports._report._tabular import Tabular as Tabular
+from farfield.reports._report._tabular import tabular_of as tabular_of
 from farfield.reports._tables._html import html as html
-from farfield.reports._tables._levels import Levels as Levels
 from farfield.reports._tables._markdown import markdown as markdown
-from farfield.reports._tables._report import Finder as Finder
-from farfield.reports._tables._report import Report as Report
-from farfield.reports._tables._report import Row as Row
-from farfield.reports._tables._report import records_at as records_at
-from farfield.reports._tables._report import tabulate as tabulate
-from farfield.reports._tables._tabular import Tabular as Tabular
-from farfield.reports._tables._tabular import tabular_of as tabular_of
 from farfield.reports._tables._terminal import terminal as terminal
 from farfield.reports._tables._write import write_report as write_report
 

@@ -17,7 +17,7 @@ from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Plate
 from farfield.reports._profile._axes import WIDTH
 from farfield.reports._profile._theme import FLOOR, Theme, in_style
-from farfield.reports._tables._report import Report
+from farfield.reports._report._report import Report
 
 POINTS: Final = 301
 """Inputs that a curve is drawn through."""

@@ -28,8 +28,8 @@ from farfield.reports._profile._axes import (
     title,
 )
 from farfield.reports._profile._theme import Theme, in_style
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 from farfield.reproductions import Verdict
 
 CAPTION: Final = "Score against the number of {label}{of}; dashed: answers that ignore the problem."

@@ -19,8 +19,8 @@ from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH
 from farfield.reports._profile._theme import Theme, in_style
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 
 CAPTION: Final = (
     "Each dot is a normalizer of a network of seed {seed}: the constant σ that it has learned "

@@ -17,8 +17,8 @@ from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plane_drawing import Boundaries, draw_boundaries
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import score_label
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 from farfield.tasks import TRAINING
 
 SIZE: Final = 200

@@ -22,8 +22,8 @@ from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import LookedInto, looked_into
 from farfield.reports._exhibits._plane_drawing import Plane, draw_planes
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 from farfield.tasks import TRAINING
 
 SIZE: Final = 120

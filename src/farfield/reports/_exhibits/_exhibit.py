@@ -8,7 +8,7 @@ from typing import Protocol, final, runtime_checkable
 
 from farfield.records import Store
 from farfield.reports._exhibits._plates import Plate
-from farfield.reports._tables._report import Report
+from farfield.reports._report._report import Report
 from farfield.reproductions import Table
 
 

@@ -19,8 +19,8 @@ from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import LEGEND, WIDTH, legend, networks_note
 from farfield.reports._profile._theme import Theme, in_style, label_powers
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 
 LEAST: Final = 1e-3
 """Least singular value that is drawn, as a fraction of the largest."""

@@ -10,8 +10,8 @@ from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._profiles import profiles
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 
 LOWEST: Final = (
     "Filled: means over our networks, with their 95 % intervals; open: as published. Hardest: the "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Plate
-from farfield.reports._tables._report import Report
+from farfield.reports._report._report import Report
 
 
 def illustrate(figure: Figure, report: Report, store: Store | None) -> tuple[Plate, ...]:

@@ -9,7 +9,7 @@ from torch import nn
 from farfield.analysis import Routing, routing_of
 from farfield.core import Problems
 from farfield.records import Record, Store
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report._report import Report, Row
 from farfield.tasks import ProblemTask
 from farfield.training import problems_of_run, trained_network
 

@@ -19,8 +19,8 @@ from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH, legend
 from farfield.reports._profile._panels import GOLDEN
 from farfield.reports._profile._theme import Theme, in_style
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 from farfield.reproductions import Published, Verdict
 
 CAPTION: Final = (

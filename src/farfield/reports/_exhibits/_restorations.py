@@ -23,8 +23,8 @@ from farfield.reports._exhibits._own_pictures import SIDE, own_pictures
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH
 from farfield.reports._profile._theme import Theme, in_style
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 from farfield.tasks import SuperResolution, metric_of
 
 ORIGINAL: Final = "original"

@@ -21,8 +21,8 @@ from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._exhibits._roll_out_drawing import Course, Film, Panel, draw
 from farfield.reports._profile._axes import networks_note
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 from farfield.tasks import BouncingBalls
 
 SEQUENCES: Final = 100

@@ -24,8 +24,8 @@ from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH, legend
 from farfield.reports._profile._theme import Theme, in_style
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 
 CAPTION: Final = (
     "Points by which each learning rule changes the score that a mechanism has with {baseline!r} "

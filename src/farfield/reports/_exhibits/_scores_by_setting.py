@@ -15,8 +15,8 @@ from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH, draw_floors, errors_of, legend, score_label
 from farfield.reports._profile._theme import Theme, in_style
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 
 CAPTION: Final = (
     "Score against each setting, mean of the networks, with its 95 % interval where there are "

@@ -31,8 +31,8 @@ from farfield.reports._profile._axes import (
 )
 from farfield.reports._profile._panels import LABEL_GAP, end_labels
 from farfield.reports._profile._theme import CEILING, FLOOR, Theme, in_style
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 from farfield.reproductions import Claim
 from farfield.tasks import TRAINING, Environment
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from farfield.reports._tables._levels import FILE as LEVELS_FILE
+from farfield.reports._report._levels import FILE as LEVELS_FILE
 
 PACKAGE: Final = Path(__file__).resolve().parents[2]
 """Folder of the package."""

@@ -12,7 +12,7 @@ from farfield.experiments import Experiment
 from farfield.reports._export._notes import Wanted, load_wanted
 from farfield.reports._export._recorded import Recorded
 from farfield.reports._figures._registry import FIGURES
-from farfield.reports._tables._report import Row
+from farfield.reports._report._report import Row
 from farfield.reproductions import PRINTED, TABLES, Claim, Printed, Published, Table, Verdict, judge
 
 

@@ -15,9 +15,9 @@ from farfield.experiments import Experiment
 from farfield.metrics import MEASURES
 from farfield.records import DIVERGED, Record, missing_commits, write_whole
 from farfield.reports._export._notes import keep_missing
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._origins import commits_of, is_uncommitted, is_unknown
-from farfield.reports._tables._report import Finder
+from farfield.reports._report import _text as text
+from farfield.reports._report._origins import commits_of, is_uncommitted, is_unknown
+from farfield.reports._report._report import Finder
 from farfield.reproductions import Budget, Claim, Table
 from farfield.tasks import TRAINING, metric_of
 

@@ -18,7 +18,7 @@ from farfield.reports._export._images import BUILT_IN, images_of
 from farfield.reports._figures._registry import FIGURES
 from farfield.reports._profile._profiles import png
 from farfield.reports._profile._theme import LIGHT
-from farfield.reports._tables._report import Report
+from farfield.reports._report._report import Report
 from farfield.reproductions import Budget
 
 NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

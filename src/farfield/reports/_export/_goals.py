@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from farfield.reports._export._recorded import Kind, Recorded
-from farfield.reports._tables import _text as text
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 from farfield.reports._tables._grid import SIGNS, recipe_of
 from farfield.reports._tables._markdown import as_words, table_line
-from farfield.reports._tables._report import Report, Row
 from farfield.reports._tables._strip import GOALS
 from farfield.reproductions import Claim, Unpublished, Verdict
 

@@ -12,11 +12,11 @@ from farfield.reports._export._coverage import Coverage, is_full
 from farfield.reports._export._goals import goal_lines, goals_of, table_link
 from farfield.reports._export._notes import Reason
 from farfield.reports._export._recorded import Recorded
-from farfield.reports._tables import _text as text
+from farfield.reports._report import _text as text
+from farfield.reports._report._origins import UNCOMMITTED, UNKNOWN, is_uncommitted, is_unknown
+from farfield.reports._report._report import Row
 from farfield.reports._tables._grid import SIGNS
 from farfield.reports._tables._markdown import as_words, table_line
-from farfield.reports._tables._origins import UNCOMMITTED, UNKNOWN, is_uncommitted, is_unknown
-from farfield.reports._tables._report import Row
 from farfield.reports._tables._strip import DIFFERENT, JUDGED
 from farfield.reproductions import Published, Verdict
 

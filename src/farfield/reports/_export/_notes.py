@@ -13,7 +13,7 @@ import msgspec
 from farfield.core import excerpt, expand_home, printable, read_regular
 from farfield.records import Record, missing_commits, write_whole
 from farfield.reports._figures._registry import FIGURES
-from farfield.reports._tables._origins import COMMIT, commits_of
+from farfield.reports._report._origins import COMMIT, commits_of
 from farfield.reproductions import TABLES, Claim
 
 REASONS: Final = "reasons.toml"

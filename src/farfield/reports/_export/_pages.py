@@ -19,11 +19,11 @@ from farfield.reports._export._index import index_page
 from farfield.reports._export._notes import load_reasons, load_wanted
 from farfield.reports._export._recorded import Kind, Recorded
 from farfield.reports._figures._registry import FIGURES
-from farfield.reports._tables import _text as text
+from farfield.reports._report import _text as text
+from farfield.reports._report._origins import MEANING, signs
+from farfield.reports._report._report import Report, Row
 from farfield.reports._tables._grid import LEGEND, grid
 from farfield.reports._tables._markdown import as_words, exhibit_lines, table_line
-from farfield.reports._tables._origins import MEANING, signs
-from farfield.reports._tables._report import Report, Row
 from farfield.reports._tables._said import INTRODUCTION, statement_lines
 from farfield.reports._tables._strip import DOTS, STRIP
 from farfield.reproductions import (

@@ -14,9 +14,9 @@ from farfield.reports._export._export import Line, load_export
 from farfield.reports._export._figure_export import FigureExport, digest_of, load_figure
 from farfield.reports._export._images import BUILT_IN, PAPER_IMAGES, images_of
 from farfield.reports._export._notes import load_missing
-from farfield.reports._tables._levels import FILE as LEVELS_FILE
-from farfield.reports._tables._levels import Levels
-from farfield.reports._tables._report import IMAGES, Report, Row, tabulate
+from farfield.reports._report._levels import FILE as LEVELS_FILE
+from farfield.reports._report._levels import Levels
+from farfield.reports._report._report import IMAGES, Report, Row, tabulate
 from farfield.reproductions import TABLES, Budget, Claim, Table
 
 

@@ -17,8 +17,8 @@ from matplotlib.lines import Line2D
 from farfield.metrics import mean_and_standard_error, measure_of
 from farfield.reports._profile._panels import DASHES, MARKERS, Series
 from farfield.reports._profile._theme import CEILING, FLOOR, Theme, label_powers
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Row
 from farfield.reproductions import TABLES
 
 WIDTH: Final = 7.0

@@ -27,8 +27,8 @@ from farfield.reports._profile._extrapolation import (
 from farfield.reports._profile._panels import FEWEST
 from farfield.reports._profile._profiles import pdf, png, svg
 from farfield.reports._profile._theme import LIGHT, Theme
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._tabular import Tabular, latex_words
+from farfield.reports._report import _text as text
+from farfield.reports._report._tabular import Tabular, latex_words
 
 PICTURES: Final[dict[str, Callable[[Figure], bytes]]] = {".png": png, ".pdf": pdf, ".svg": svg}
 """Formats of a picture by the end of the name of its file."""

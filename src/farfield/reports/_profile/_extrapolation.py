@@ -12,8 +12,8 @@ from farfield._text import fixed
 from farfield.experiments import Perturbation, restore
 from farfield.metrics import Interval, Measure, mean_and_standard_error, measure_of
 from farfield.records import DIVERGED, Record
-from farfield.reports._tables._levels import LOSS
-from farfield.reports._tables._tabular import Tabular
+from farfield.reports._report._levels import LOSS
+from farfield.reports._report._tabular import Tabular
 from farfield.tasks import Environment, NoMemoryLoss, Regime, Task, metric_of, no_memory_loss
 
 ACCURACY: Final = measure_of("accuracy")

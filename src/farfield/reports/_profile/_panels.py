@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import offset_copy
 
 from farfield.reports._profile._theme import CEILING, FLOOR, Theme
-from farfield.reports._tables._report import Row
+from farfield.reports._report._report import Row
 from farfield.reproductions import Published
 
 Dashes = str | tuple[float, tuple[float, ...]]

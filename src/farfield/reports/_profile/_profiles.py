@@ -35,8 +35,8 @@ from farfield.reports._profile._panels import (
     side_by_side,
 )
 from farfield.reports._profile._theme import LIGHT, Theme, in_style, own_settings
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 from farfield.reproductions import Published
 
 APART: Final = 1_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from farfield.reports._tables import _text as text
+from farfield.reports._report import _text as text
+from farfield.reports._report._origins import signs
+from farfield.reports._report._report import Row
 from farfield.reports._tables._markdown import as_words, table_line
-from farfield.reports._tables._origins import signs
-from farfield.reports._tables._report import Row
 from farfield.reports._tables._strip import GOALS, small_pictures
 from farfield.reproductions import Claim, Published, Verdict
 

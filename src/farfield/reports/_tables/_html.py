@@ -14,8 +14,8 @@ from farfield.core import printable
 from farfield.reports._exhibits._plates import FINDING_HEAD, Plate, by_quantity
 from farfield.reports._profile._profiles import profiles, svg
 from farfield.reports._profile._theme import DARK, LIGHT, Theme
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report
 from farfield.reports._tables._strip import DOTS, STRIP, small_pictures
 
 PROFILES: Final = "profiles"

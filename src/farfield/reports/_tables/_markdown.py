@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from farfield._text import cell_words, one_line
 from farfield.reports._exhibits._plates import FINDING_HEAD, Finding, Plate, by_quantity
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 
 
 def markdown(report: Report, plates: Sequence[Plate] = ()) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from farfield.reports._report._report import Finder
 from farfield.reports._tables._markdown import as_words, table_line
-from farfield.reports._tables._report import Finder
 from farfield.reproductions import Statement, judge_statement
 
 INTRODUCTION: Final = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from farfield.metrics import Difference, measure_of
-from farfield.reports._tables._report import Row
+from farfield.reports._report._report import Row
 from farfield.reproductions import TwoKinds, Unpublished, Verdict, VerdictRule
 
 DIFFERENT: Final = frozenset({Verdict.DIRECTION_ONLY, Verdict.NOT_REPRODUCED})

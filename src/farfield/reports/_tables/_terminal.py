@@ -12,8 +12,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from farfield.reports._exhibits._plates import FINDING_HEAD, Plate, by_quantity
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 from farfield.reproductions import Verdict
 
 STYLES: Final[dict[Verdict, str]] = {

@@ -10,9 +10,9 @@ from farfield.records import write_whole
 from farfield.reports._exhibits._plates import Plate
 from farfield.reports._profile._profiles import png, profiles
 from farfield.reports._profile._theme import LIGHT
+from farfield.reports._report._report import Report
 from farfield.reports._tables._html import PROFILES, html
 from farfield.reports._tables._markdown import markdown
-from farfield.reports._tables._report import Report
 
 
 def write_report(

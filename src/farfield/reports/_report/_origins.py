@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from farfield.records import Record
-from farfield.reports._tables._report import Row
+from farfield.reports._report._report import Row
 
 UNCOMMITTED: Final = "‡"
 """Sign of networks from an uncommitted tree."""

@@ -8,8 +8,8 @@ from typing import Final
 
 from farfield._text import fixed, one_line
 from farfield.metrics import mean_and_standard_error, measure_of
-from farfield.reports._tables._origins import MEANING, signs
-from farfield.reports._tables._report import Report, Row
+from farfield.reports._report._origins import MEANING, signs
+from farfield.reports._report._report import Report, Row
 from farfield.reproductions import Claim, Published, Unpublished, Verdict, VerdictRule
 
 MISSING: Final = "–"

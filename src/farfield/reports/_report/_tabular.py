@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, final
 from farfield._text import cell_words, one_line
 from farfield.core import expand_home
 from farfield.records import frame, write_whole
-from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from farfield.metrics import Interval, measure_of
 from farfield.records import Record, frame
-from farfield.reports._tables._levels import Levels
+from farfield.reports._report._levels import Levels
 from farfield.reproductions import Budget, Claim, Judgement, Table, judge
 from farfield.tasks import GlyphSet, Task, is_at_hand
 

@@ -1,0 +1,1 @@
+"""Claims with their records and verdicts, as data and as words."""
