@@ -39,7 +39,7 @@ from farfield.experiments import Experiment
 from farfield.models import SRCNN
 from farfield.records import DamageWarning, Store, read_tensors, write_tensors
 from farfield.reports import load_export, load_figure
-from farfield.reports._export._notes import load_wanted
+from farfield.reports._export._export import load_wanted
 from farfield.reports._report._levels import _load as load_levels
 from farfield.tasks import (
     ProgressiveMatrices,

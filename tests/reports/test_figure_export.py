@@ -26,7 +26,7 @@ from farfield.reports import (
     tabulate,
 )
 from farfield.reports._exhibits._plates import OneNetwork, by_quantity
-from farfield.reports._export._images import PAPER_DIGEST
+from farfield.reports._export._figure_export import PAPER_DIGEST
 from farfield.reproductions import Budget
 from reproductions import made_up
 

@@ -20,7 +20,7 @@ from farfield.reports import (
     tabular_of,
     tabulate,
 )
-from farfield.reports._export import _export, _notes
+from farfield.reports._export import _export
 from farfield.reproductions import TABLES
 from reproductions import made_up
 
@@ -53,7 +53,7 @@ def _one_commit(monkeypatch: pytest.MonkeyPatch) -> None:
         return frozenset({GONE} & set(commits))
 
     monkeypatch.setattr(_export, "missing_commits", missing)
-    monkeypatch.setattr(_notes, "missing_commits", missing)
+    monkeypatch.setattr(_export, "missing_commits", missing)
 
 
 @pytest.mark.parametrize(
@@ -136,10 +136,12 @@ def test_a_report_marks_them_and_says_what_the_signs_mean() -> None:
 def test_the_list_of_missing_commits_follows_the_repository(tmp_path, monkeypatch) -> None:
     export(TABLE, finder(trained([GONE, KNOWN])), tmp_path, any_commit=True)
     assert load_missing(tmp_path) == {GONE}
-    monkeypatch.setattr(_notes, "missing_commits", lambda _: None)  # no repository: nobody can tell
+    monkeypatch.setattr(
+        _export, "missing_commits", lambda _: None
+    )  # no repository: nobody can tell
     export(TABLE, finder(trained([GONE, KNOWN])), tmp_path)
     assert load_missing(tmp_path) == {GONE}
-    monkeypatch.setattr(_notes, "missing_commits", lambda _: frozenset())  # it came back
+    monkeypatch.setattr(_export, "missing_commits", lambda _: frozenset())  # it came back
     export(TABLE, finder(trained([GONE, KNOWN])), tmp_path)
     assert load_missing(tmp_path) == frozenset()
 

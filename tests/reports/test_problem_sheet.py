@@ -16,7 +16,7 @@ from farfield.core import Problems, stream
 from farfield.records import StoreError
 from farfield.reports import problem_sheet
 from farfield.reports._problems import _problem_sheet as problem_sheets
-from farfield.reports._problems._ink import RIGHT
+from farfield.reports._problems._layout import RIGHT
 from farfield.reports._problems._problem_layouts import layout_of
 from farfield.reports._problems._problem_sheet import _assorted, _extent, _sheet
 from farfield.tasks import (

@@ -23,7 +23,7 @@ from farfield.reports import (
     write_report,
 )
 from farfield.reports._report import _text as text
-from farfield.reports._tables._strip import small_pictures
+from farfield.reports._tables._grid import small_pictures
 from farfield.reproductions import TABLES, Budget, Table
 from reproductions import made_up
 

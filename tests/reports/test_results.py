@@ -13,9 +13,9 @@ import pytest
 
 from farfield.experiments import ByHand, Experiment, Recipe, array_digest
 from farfield.reports import export, load_export, results_pages
-from farfield.reports._export._goals import goals_of_table
-from farfield.reports._export._images import PAPER_DIGEST
-from farfield.reports._export._notes import load_reasons
+from farfield.reports._export._export import load_reasons
+from farfield.reports._export._figure_export import PAPER_DIGEST
+from farfield.reports._export._index import goals_of_table
 from farfield.reports._export._recorded import Recorded, recorded_reports
 from farfield.reports._report import _levels
 from farfield.reports._report._levels import Levels

@@ -22,7 +22,7 @@ from farfield.reports import (
     recorded_results,
     tabulate,
 )
-from farfield.reports._export import _built_in
+from farfield.reports._export import _recorded
 from farfield.reports._export._recorded import Recorded
 from farfield.reproductions import TABLES, Budget, Table
 from reproductions import made_up
@@ -114,7 +114,7 @@ def test_an_installed_package_reads_its_summary_and_a_checkout_its_results(
 ) -> None:
     assert recorded_results() == CHECKOUT / "results"
     package = tmp_path / "lib" / "farfield"
-    monkeypatch.setattr(_built_in, "PACKAGE", package)
+    monkeypatch.setattr(_recorded, "PACKAGE", package)
     with pytest.raises(ValueError, match=r"got none in .*farfield.recorded: install it again"):
         recorded_results()
     for place in (tmp_path / "results", package / "recorded"):  # the latter comes first

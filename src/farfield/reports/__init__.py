@@ -35,7 +35,6 @@ from farfield.reports._exhibits._sweeps import FunctionsRemoved as FunctionsRemo
 from farfield.reports._exhibits._sweeps import IterationsAtTest as IterationsAtTest
 from farfield.reports._exhibits._time_courses import TimeCourses as TimeCourses
 from farfield.reports._exhibits._types import TypesByIteration as TypesByIteration
-from farfield.reports._export._built_in import recorded_results as recorded_results
 from farfield.reports._export._coverage import Coverage as Coverage
 from farfield.reports._export._coverage import coverage as coverage
 from farfield.reports._export._export import Line as Line
@@ -43,15 +42,16 @@ from farfield.reports._export._export import check_commits as check_commits
 from farfield.reports._export._export import export as export
 from farfield.reports._export._export import exported_at as exported_at
 from farfield.reports._export._export import load_export as load_export
+from farfield.reports._export._export import load_missing as load_missing
 from farfield.reports._export._figure_export import ExhibitExport as ExhibitExport
 from farfield.reports._export._figure_export import FigureExport as FigureExport
 from farfield.reports._export._figure_export import TrainedNetwork as TrainedNetwork
 from farfield.reports._export._figure_export import export_figure as export_figure
 from farfield.reports._export._figure_export import load_figure as load_figure
-from farfield.reports._export._notes import load_missing as load_missing
 from farfield.reports._export._pages import results_pages as results_pages
+from farfield.reports._export._pages import settings_pages as settings_pages
 from farfield.reports._export._recorded import recorded_reports as recorded_reports
-from farfield.reports._export._sheets import settings_pages as settings_pages
+from farfield.reports._export._recorded import recorded_results as recorded_results
 from farfield.reports._figures._registry import FIGURES as FIGURES
 from farfield.reports._problems._problem_sheet import one_problem as one_problem
 from farfield.reports._problems._problem_sheet import problem_picture as problem_picture
@@ -79,8 +79,8 @@ from farfield.reports._report._report import tabulate as tabulate
 from farfield.reports._report._tabular import Tabular as Tabular
 from farfield.reports._report._tabular import tabular_of as tabular_of
 from farfield.reports._tables._html import html as html
+from farfield.reports._tables._html import write_report as write_report
 from farfield.reports._tables._markdown import markdown as markdown
 from farfield.reports._tables._terminal import terminal as terminal
-from farfield.reports._tables._write import write_report as write_report
 
 __all__ = exported(vars())

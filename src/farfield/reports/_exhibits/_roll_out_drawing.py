@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from farfield.reports._problems._ink import image
+from farfield.reports._problems._layout import image
 from farfield.reports._profile._axes import WIDTH, legend
 from farfield.reports._profile._theme import CEILING, FLOOR, Theme, in_style
 

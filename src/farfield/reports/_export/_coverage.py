@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, final
 
 from farfield.experiments import Experiment
-from farfield.reports._export._notes import Wanted, load_wanted
+from farfield.reports._export._export import Wanted, load_wanted
 from farfield.reports._export._recorded import Recorded
 from farfield.reports._figures._registry import FIGURES
 from farfield.reports._report._report import Row

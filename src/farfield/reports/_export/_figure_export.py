@@ -3,23 +3,49 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final, Literal, final
 
 import msgspec
 
 from farfield.core import excerpt, expand_home, printable, read_regular
-from farfield.records import write_whole
+from farfield.records import Record, write_whole
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._export._export import Line, encode, line_of, load_export
-from farfield.reports._export._images import BUILT_IN, images_of
 from farfield.reports._figures._registry import FIGURES
 from farfield.reports._profile._profiles import png
 from farfield.reports._profile._theme import LIGHT
 from farfield.reports._report._report import Report
-from farfield.reproductions import Budget
+from farfield.reproductions import Budget, Claim
+
+PAPER_DIGEST: Final = "5bcab740c0313f98abfa170d3aa8d1760191aa24d50b8550b465343dcf587434"
+"""`array_digest` of the 100 images of webb2021."""
+
+BUILT_IN: Final = "built-in images"
+PAPER_IMAGES: Final = "the paper's own images"
+
+
+def images_of(claim: Claim, record: Record) -> str:
+    """Text of the task's fields that the claim leaves free; empty if there are none.
+
+    Args:
+        claim: The claim.
+        record: One of its runs.
+    """
+    if not claim.free:
+        return ""
+    task: Mapping[str, object] = record.experiment.get("task", {})
+    free = {name: task[name] for name in claim.free if name in task}
+    if not free:
+        return BUILT_IN
+    described = json.dumps(free, sort_keys=True)
+    if PAPER_DIGEST in described:
+        return PAPER_IMAGES
+    return f"own images {hashlib.sha256(described.encode()).hexdigest()[:8]}"
+
 
 NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """Allowed names of a plate, which are parts of file names."""

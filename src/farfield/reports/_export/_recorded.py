@@ -1,4 +1,4 @@
-"""Everything that a folder of exports holds, read once."""
+"""Reports and figures from a folder of exports, or from those that come with Farfield."""
 
 from __future__ import annotations
 
@@ -6,18 +6,45 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, final
+from typing import Final, NamedTuple, final
 
 from farfield.core import UnknownNameError, expand_home, printable
 from farfield.records import Record
-from farfield.reports._export._export import Line, load_export
-from farfield.reports._export._figure_export import FigureExport, digest_of, load_figure
-from farfield.reports._export._images import BUILT_IN, PAPER_IMAGES, images_of
-from farfield.reports._export._notes import load_missing
+from farfield.reports._export._export import Line, load_export, load_missing
+from farfield.reports._export._figure_export import (
+    BUILT_IN,
+    PAPER_IMAGES,
+    FigureExport,
+    digest_of,
+    images_of,
+    load_figure,
+)
 from farfield.reports._report._levels import FILE as LEVELS_FILE
 from farfield.reports._report._levels import Levels
 from farfield.reports._report._report import IMAGES, Report, Row, tabulate
 from farfield.reproductions import TABLES, Budget, Claim, Table
+
+PACKAGE: Final = Path(__file__).resolve().parents[2]
+"""Folder of the package."""
+
+
+def recorded_results() -> Path:
+    """Find the folder of the recorded results that come with Farfield, for `exported_at`.
+
+    An installed package has the records of `results/` without training curves, as `setup.py` writes
+    them; in a checkout the folder is `results/` itself.
+
+    Raises:
+        ValueError: If the installation lacks them.
+    """
+    summary = PACKAGE / "recorded"
+    for folder in (summary, PACKAGE.parents[1] / "results"):
+        if (folder / LEVELS_FILE).is_file():
+            return folder
+    raise ValueError(
+        f"recorded results must come with Farfield, got none in {summary}: install it again, or "
+        "name a folder that `farfield report --export` wrote"
+    )
 
 
 @final

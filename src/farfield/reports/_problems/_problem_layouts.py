@@ -8,24 +8,22 @@ from dataclasses import replace
 from typing import Any, Final
 
 from farfield.core import Problems
-from farfield.reports._problems._layout import GAP, STEP, Layout, row_of
-from farfield.reports._problems._sequence_drawings import (
+from farfield.reports._problems._drawings import (
     adding,
     bouncing_balls,
     copying,
-    fuzzy_boolean,
-    sequential_mnist,
-)
-from farfield.reports._problems._single_drawings import (
     digits,
+    fuzzy_boolean,
     image_classes,
     image_generation,
     kmnist_adaptation,
     points,
+    sequential_mnist,
     sort_of_clevr,
     stacked_mnist,
     super_resolution,
 )
+from farfield.reports._problems._layout import GAP, STEP, Layout, row_of
 from farfield.tasks import (
     Adding,
     AllSame,

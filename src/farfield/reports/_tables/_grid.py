@@ -1,16 +1,152 @@
-"""Claims laid out as printed: rows and columns of the paper, ours below the published number."""
+"""Claims laid out as in the paper, with a strip for the interval of each."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from farfield.metrics import Difference, measure_of
 from farfield.reports._report import _text as text
-from farfield.reports._report._origins import signs
 from farfield.reports._report._report import Row
+from farfield.reports._report._text import signs
 from farfield.reports._tables._markdown import as_words, table_line
-from farfield.reports._tables._strip import GOALS, small_pictures
-from farfield.reproductions import Claim, Published, Verdict
+from farfield.reproductions import Claim, Published, TwoKinds, Unpublished, Verdict, VerdictRule
+
+DIFFERENT: Final = frozenset({Verdict.DIRECTION_ONLY, Verdict.NOT_REPRODUCED})
+"""Verdicts on numbers that are called different."""
+
+JUDGED: Final = DIFFERENT | {Verdict.REPRODUCED, Verdict.COMPATIBLE, Verdict.INCONCLUSIVE}
+"""Verdicts by an interval of the difference."""
+
+GOALS: Final = (Verdict.REACHED, Verdict.UNCONFIRMED, Verdict.BY_HAND, Verdict.MISSED)
+"""Verdicts on goals, the best one first."""
+
+BAND: Final = 3
+"""Signs from the middle to the margin."""
+
+SIDE: Final = 7
+"""Signs from the middle to either end."""
+
+STRIP_SIGNS: Final[dict[tuple[bool, bool], str]] = {
+    (False, False): "·",
+    (True, False): "░",
+    (False, True): "─",
+    (True, True): "═",
+}
+"""Sign of a position, by whether it is within the margin and within the interval."""
+
+STRIP: Final = (
+    "Strip: the difference from the published number. ● ours less published; ─ its 95 % interval, "
+    "═ inside the margin; ░ the margin, within which a difference would not matter or is no more "
+    "than the paper's noise; │ no difference at all, ┼ inside the interval; ◂ ▸ the interval goes "
+    "on. Of a goal it is our mean with its interval; the middle is the goal, and ░ what meets it."
+)
+"""Explanation of a strip."""
+
+DOTS: Final = (
+    "Dots: the networks where they are of two kinds, ● those that solve the task (in the last "
+    "third of the way from the floor to the best score), ○ those that stay at the floor (in the "
+    "first third), ◐ neither. A cell is of two kinds if, of five networks or more, there are some "
+    "of both, and at most a fifth in between. It is compared by Fisher's exact test on the share "
+    "that solves the task where the published mean and spread allow one share alone, else by the "
+    "means."
+)
+"""Explanation of the dots, and the rule that they follow."""
+
+
+def small_pictures(row: Row) -> list[str]:
+    """The interval against the margin or the goal, and networks of two kinds as dots.
+
+    There are two intervals where the paper does not say what its ± is.
+
+    Args:
+        row: A cell.
+    """
+    kinds = row.judgement.kinds
+    dots = [_dots(kinds)] if kinds is not None and row.judgement.fraction == 1 else []
+    return [*_strips(row), *dots]
+
+
+def _strips(row: Row) -> list[str]:
+    """Strip of a goal, or a strip of the difference for each reading of the published ±."""
+    number, judged = row.claim.published, row.judgement
+    if isinstance(number, Unpublished):
+        if number.goal is None or judged.verdict not in GOALS:
+            return []
+        return [_goal_strip(row, number.goal)]
+    found = [one for one in (judged.difference, judged.as_deviation) if one is not None]
+    if not found or judged.verdict not in JUDGED:
+        return []
+    names = ("SE ", "SD ") if len(found) > 1 else ("",)
+    return [
+        name + _strip(one, row.claim.rule, reading.standard_error)
+        for name, one, reading in zip(names, found, number.readings, strict=True)
+    ]
+
+
+def _strip(difference: Difference, rule: VerdictRule, standard_error: float) -> str:
+    """A difference as a line of signs, e.g. `····░░═┼═●═──··`."""
+    allowed = rule.allowed(standard_error)
+    ends = difference.interval.low, difference.value, difference.interval.high
+    return _line(_positions(ends, allowed), range(-BAND, BAND + 1))
+
+
+def _goal_strip(row: Row, goal: float) -> str:
+    """A mean against its goal as a line of signs, e.g. `·······┼══●══▸`."""
+    interval, ours = row.interval, row.judgement.ours
+    if interval is None or ours is None:
+        return ""
+    ends = [one - goal for one in (interval.low, ours.mean, interval.high)]
+    if measure_of(row.claim.metric).lower_is_better:
+        ends = [-end for end in reversed(ends)]
+    low, middle, high = _positions(ends, row.claim.rule.margin)
+    if ends[1] < 0:  # a mean that misses the goal by less than a sign
+        low, middle = min(low, -1), min(middle, -1)
+    return _line((low, middle, high), range(SIDE + 1))
+
+
+def _line(ends: Sequence[int], band: range) -> str:
+    """A line of signs with an interval on it.
+
+    Args:
+        ends: Positions of the beginning, the mean and the end of the interval.
+        band: Positions at which no difference matters, or at which a goal is met.
+    """
+    low, middle, high = ends
+    signs = [STRIP_SIGNS[at in band, low <= at <= high] for at in range(-SIDE, SIDE + 1)]
+    signs[SIDE] = "┼" if low <= 0 <= high else "│"
+    if abs(middle) <= SIDE:
+        signs[middle + SIDE] = "●"
+    if low < -SIDE:
+        signs[:2] = ["◂", "●" if middle == -SIDE else signs[1]]
+    if high > SIDE:
+        signs[-2:] = ["●" if middle == SIDE else signs[-2], "▸"]
+    return "".join(signs)
+
+
+def _positions(ends: Sequence[float], allowed: float) -> tuple[int, int, int]:
+    """Positions of the ends and the mean of an interval; 0 is only in intervals that hold 0."""
+    low, middle, high = (_position(end, allowed) for end in ends)
+    low = max(low, 1) if ends[0] > 0 else low
+    high = min(high, -1) if ends[2] < 0 else high
+    return low, min(max(middle, low), high), high
+
+
+def _position(value: float, allowed: float) -> int:
+    """Position of a difference from the middle: inside the band just where it is in the margin."""
+    if not math.isfinite(value):
+        return int(math.copysign(SIDE + 1, value))
+    scaled = (BAND + 0.5) * value / allowed
+    nearest = min(math.floor(abs(scaled) + 0.5), SIDE + 1)
+    kept = min(nearest, BAND) if abs(value) <= allowed else max(nearest, BAND + 1)
+    return int(math.copysign(kept, value))
+
+
+def _dots(kinds: TwoKinds) -> str:
+    """A dot for each network, those that solve the task first, e.g. `●●●●●●●●◐○`."""
+    return "●" * kinds.solve + "◐" * kinds.between + "○" * kinds.stay
+
 
 SIGNS: Final[dict[Verdict, str]] = {
     Verdict.REPRODUCED: "✓",

@@ -1,22 +1,25 @@
-"""The report as one HTML file that needs nothing else."""
+"""The report as one HTML file that needs nothing else, and as files."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final, NamedTuple, final
 
 import jinja2
 from matplotlib.figure import Figure
 
-from farfield.core import printable
+from farfield.core import expand_home, printable
+from farfield.records import write_whole
 from farfield.reports._exhibits._plates import FINDING_HEAD, Plate, by_quantity
-from farfield.reports._profile._profiles import profiles, svg
+from farfield.reports._profile._profiles import png, profiles, svg
 from farfield.reports._profile._theme import DARK, LIGHT, Theme
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Report
-from farfield.reports._tables._strip import DOTS, STRIP, small_pictures
+from farfield.reports._tables._grid import DOTS, STRIP, small_pictures
+from farfield.reports._tables._markdown import markdown
 
 PROFILES: Final = "profiles"
 """Name of the picture of all rows."""
@@ -95,3 +98,39 @@ def _printable(value: object) -> object:
 def _data(kind: str, content: bytes) -> str:
     """An address that holds a picture."""
     return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
+
+
+def write_report(
+    report: Report,
+    folder: Path,
+    sheets: Mapping[str, bytes] | None = None,
+    plates: Sequence[Plate] = (),
+    *,
+    vector: bool = False,
+) -> list[Path]:
+    """Write `report.html`, `report.md`, `profiles.png` and a PNG for each plate.
+
+    Each is whole or not there at all. A table without results has no picture.
+
+    Args:
+        report: The table with what was found.
+        folder: Where to; made if need be.
+        sheets: Pictures of sample problems (PNG), by the name of the task, for the page.
+        plates: What a figure measures beyond, from `illustrate`.
+        vector: Whether the page has its pictures as SVG, for light and for dark screens, in place
+            of the PNG; each is then drawn three times.
+
+    Raises:
+        StoreError: If a file cannot be written.
+    """
+    pictures = {PROFILES: png(profiles(report))} if report.run else {}
+    pictures |= {one.name: png(one.draw(LIGHT)) for one in plates if one.draw}
+    contents = {
+        "report.html": html(report, sheets, plates, None if vector else pictures).encode(),
+        "report.md": markdown(report, plates).encode(),
+    }
+    contents |= {f"{name}.png": picture for name, picture in pictures.items()}
+    folder = expand_home(folder)
+    for name, content in contents.items():
+        write_whole(folder / name, content)
+    return [folder / name for name in contents]

@@ -1,15 +1,17 @@
-"""The table as Markdown."""
+"""Tables, statements and reports as Markdown."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from farfield._text import cell_words, one_line
 from farfield.reports._exhibits._plates import FINDING_HEAD, Finding, Plate, by_quantity
 from farfield.reports._report import _text as text
-from farfield.reports._report._report import Report, Row
+from farfield.reports._report._report import Finder, Report, Row
+from farfield.reproductions import Statement, judge_statement
 
 
 def markdown(report: Report, plates: Sequence[Plate] = ()) -> str:
@@ -106,3 +108,28 @@ def as_words(found: str) -> str:
 def _as_paragraph(found: str) -> str:
     """The same as a line of its own, of which the beginning could be markup too."""
     return re.sub(r"^(\d*)(?=[.)#+=-])", r"\1\\", as_words(found))
+
+
+INTRODUCTION: Final = (
+    "Numbers and orders from the paper's text, of several cells at once, each with the most steps. "
+    "Interval: 95 % of what the number would be with means that our networks let be. Published "
+    "cells: the number that follows from the published tables."
+)
+HEAD: Final = ("statement", "the paper", "published cells", "ours [95 %]", "verdict", "why")
+
+
+def statement_lines(statements: Iterable[Statement], find: Finder) -> list[str]:
+    """A line of a table for each statement, under its head; depends on the records alone.
+
+    Args:
+        statements: What is judged.
+        find: The records of a claim.
+    """
+    table = [HEAD, ("---",) * len(HEAD)]
+    for one in statements:
+        judged = judge_statement(one, find, has_data=lambda _: False)
+        paper = f"“{one.quote}” ({one.where})"
+        about = f"{one.about}; {one.note}" if one.note else one.about
+        cells = (about, paper, judged.published, judged.ours, judged.verdict.value, judged.reason)
+        table.append(tuple(as_words(cell) or "–" for cell in cells))
+    return [table_line(line) for line in table]
