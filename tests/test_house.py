@@ -410,7 +410,6 @@ BY_MACHINE = {
     "functional/_autograd/_products.py",
     "nn/_recurrent/_fused_layers.py",  # where weights lie in memory
     "records/_environment.py",  # states it in the record
-    "training/_captured.py",
     "training/_stack.py",  # how a number reaches the GPU
 }
 """Files that may ask for the machine: CONTRIBUTING names the switch of each choice."""

@@ -495,7 +495,7 @@ MUTANTS = [
     ),
     (
         "the student is kept with statistics of its teacher",
-        "training/_start.py",
+        "training/_networks.py",
         "                setattr(part, name, buffer)\n",
         "                pass\n",
         "training/test_scoring_networks.py::test_statistics_of_a_teacher_are_its_own",

@@ -16,7 +16,7 @@ from farfield.reproductions import TABLES, Budget, Claim, Unpublished
 from farfield.tasks import RAVEN, FuzzyBoolean
 from farfield.tasks._matrices._matrix_holdouts import HOLDOUTS
 from farfield.training import OneNetwork
-from farfield.training._start import first_network
+from farfield.training._networks import first_network
 
 TABLE_1 = {claim.row: claim for claim in TABLES["gondal2021/table-1"].claims}
 

@@ -36,8 +36,8 @@ from farfield.records import Record, Score, Store, from_tensors, to_tensors
 from farfield.reports import extrapolation_profile
 from farfield.tasks import TRAINING, BabyAIPicking, Environment, ObjectPicking, SameDifferent
 from farfield.training import Clock, Learner, OneAgent, Progress, train, trained_network
+from farfield.training._practice import ScoredWorlds
 from farfield.training._rollouts import Actor, sequences_of, uniform
-from farfield.training._scored_worlds import ScoredWorlds
 from oracles import control as oracle
 from worlds import Recall, RecallWorlds, score_episodes
 

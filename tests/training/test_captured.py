@@ -13,7 +13,7 @@ from torch.utils import _pytree as pytree
 
 from farfield._machine import FORCED
 from farfield.training import Stack
-from farfield.training._captured import WARM_UP, Captured, Inputs
+from farfield.training._stack import WARM_UP, Captured, Inputs
 from small import small_experiment
 
 

@@ -15,7 +15,7 @@ from farfield.experiments import Recipe
 from farfield.records import DIVERGED, Record, Score, Store
 from farfield.tasks import TRAINING
 from farfield.training import Clock, OneNetwork, Progress, Stack, train
-from farfield.training._divergence import mark, not_finite_since
+from farfield.training._loop import mark, not_finite_since
 from small import SMALL_LSTM, small_experiment, tiny_experiment
 
 pytestmark = pytest.mark.processor

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
+from farfield.training._state import load_optimizer_state, optimizer_state
 
 OPTIMIZERS = {
     name: cls

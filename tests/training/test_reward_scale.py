@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.training._reward_scale import RewardScale
+from farfield.training._rollouts import RewardScale
 from made import drawn, generator
 from oracles import control as oracle
 

@@ -17,7 +17,7 @@ from farfield.objectives import Objective, PredictingEmbeddings, Supervised
 from farfield.tasks import DynamicObjects
 from farfield.training import Clock, OneNetwork, Progress, Stack, train
 from farfield.training._learner import SUBSET_NUMBERS, train_subset
-from farfield.training._start import embedded, has_fixed_encoder, without_encoder
+from farfield.training._networks import embedded, has_fixed_encoder, without_encoder
 from small import SMALL_LSTM, prediction_experiment, reconstruction_experiment, tiny_experiment
 
 pytestmark = pytest.mark.processor

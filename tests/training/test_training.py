@@ -35,8 +35,8 @@ from farfield.training import (
     score_problems,
     train,
 )
+from farfield.training._batches import StackedBatches
 from farfield.training._loop import _kinds, _Note
-from farfield.training._stacked_batches import StackedBatches
 from farfield.training._turns import clip_grad_norm
 from small import SMALL_LSTM, small_experiment, tiny_experiment
 

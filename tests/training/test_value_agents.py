@@ -16,7 +16,7 @@ from farfield.objectives import PPO, RainbowIQN
 from farfield.tasks import TRAINING, ObjectPicking
 from farfield.training import OneAgent, train
 from farfield.training._memory import Memory
-from farfield.training._scored_worlds import Outcome
+from farfield.training._practice import Outcome
 from made import generator
 from oracles import control as oracle
 from worlds import Recall

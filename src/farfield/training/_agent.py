@@ -15,20 +15,19 @@ from farfield.models import ActorCritic, QuantileAgent
 from farfield.objectives import PPO, Bound, RainbowIQN, Update
 from farfield.records import Score, from_tensors, to_tensors
 from farfield.tasks import TRAINING, Environment, metric_of
-from farfield.training._from_memory import FromMemory
-from farfield.training._from_rollouts import FromRollouts
-from farfield.training._held import (
+from farfield.training._learner import load_passing_buffers, passing_buffers
+from farfield.training._memory import FromMemory
+from farfield.training._networks import first_network
+from farfield.training._practice import Lesson, Practice, ScoredWorlds, score_policy
+from farfield.training._rollouts import FromRollouts
+from farfield.training._state import (
     held_generators,
+    load_optimizer_state,
     load_plain_state,
+    optimizer_state,
     plain_state,
     reseed_all,
 )
-from farfield.training._learner import load_passing_buffers, passing_buffers
-from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
-from farfield.training._play import score_policy
-from farfield.training._practice import Lesson, Practice
-from farfield.training._scored_worlds import ScoredWorlds
-from farfield.training._start import first_network
 from farfield.training._turns import REMEMBERED, optimizers_of, part_of, turns_of
 
 PRACTICE: Final = f"{REMEMBERED}."

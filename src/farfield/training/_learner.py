@@ -34,20 +34,21 @@ from farfield.training._evaluate import (
     score_problems,
     scoring_stream,
 )
-from farfield.training._held import (
-    held_generators,
-    load_plain_state,
-    plain_state,
-    reseed_all,
-)
-from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
-from farfield.training._settings import fixed_settings
-from farfield.training._start import (
+from farfield.training._networks import (
     embedded,
     first_network,
     has_fixed_encoder,
     with_tensors,
     without_encoder,
+)
+from farfield.training._settings import fixed_settings
+from farfield.training._state import (
+    held_generators,
+    load_optimizer_state,
+    load_plain_state,
+    optimizer_state,
+    plain_state,
+    reseed_all,
 )
 from farfield.training._turns import (
     Turn,

@@ -1,18 +1,93 @@
-"""Rollouts: agents that act in an environment, and the sequences that they learn from."""
+"""Practice with rollouts: each is learned from a few times, and then forgotten."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int64, Shaped
 from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import Problems, Stream, stream
 from farfield.models import ActorCritic
-from farfield.training._scored_worlds import ScoredWorlds
+from farfield.objectives import PPO
+from farfield.training._practice import Lesson, Policy, ScoredWorlds
+from farfield.training._turns import part_of
+
+EPS: Final = 1e-8
+FIRST_WEIGHT: Final = 1e-4
+"""Weight of the first variance, which is 1, in numbers of returns."""
+
+
+@final
+class RewardScale:
+    r"""Running variance of the discounted returns $G_t = \gamma G_{t-1} + r_t$ of all copies.
+
+    A reward is divided by its root as it is with the returns of the same step, so that the values
+    of an agent stay near 1 whatever the unit of the rewards. An episode begins at $G = 0$.
+
+    Args:
+        count: Number of copies of the environment.
+        discount: Discount $\gamma$ of later rewards.
+
+    Reference:
+        Engstrom et al. 2020, section 3; the numbers are those of `VecNormalize` of
+        stable-baselines3.
+    """
+
+    def __init__(self, count: int, discount: float) -> None:
+        self._discount = discount
+        self._returns = torch.zeros(count, dtype=torch.float64)
+        self._mean = torch.zeros((), dtype=torch.float64)
+        self._variance = torch.ones((), dtype=torch.float64)
+        self._weight = torch.full((), FIRST_WEIGHT, dtype=torch.float64)
+
+    def scaled(
+        self, rewards: Float[Tensor, "batch time"], ends: Bool[Tensor, "batch time"]
+    ) -> Float[Tensor, "batch time"]:
+        """Rewards of the next steps, divided, while the variance goes on.
+
+        Args:
+            rewards: Reward of each step.
+            ends: Whether the episode ends with it.
+        """
+        found = list[Tensor]()
+        for own, over in zip(rewards.unbind(1), ends.unbind(1), strict=True):
+            self._returns = self._discount * self._returns + own
+            self._add(self._returns)
+            found.append(own / (self._variance + EPS).sqrt())
+            self._returns = self._returns.where(~over, 0.0)
+        return torch.stack(found, dim=1)
+
+    def _add(self, returns: Float[Tensor, " batch"]) -> None:
+        """Mean and variance with further returns, by those of both parts (Chan et al. 1979)."""
+        count, change = len(returns), returns.mean() - self._mean
+        total = self._weight + count
+        squares = self._variance * self._weight + returns.var(correction=0) * count
+        self._variance = (squares + change.square() * self._weight * count / total) / total
+        self._mean = self._mean + change * count / total
+        self._weight = total
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that changes with a step, for a checkpoint."""
+        return {
+            "returns": self._returns,
+            "mean": self._mean,
+            "variance": self._variance,
+            "weight": self._weight,
+        }
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """Go back to a state that `state` returned.
+
+        Args:
+            state: The state.
+        """
+        self._returns, self._mean = state["returns"], state["mean"]
+        self._variance, self._weight = state["variance"], state["weight"]
+
 
 State = tuple[Tensor, ...]
 """Parts of the state of agents, the batch on axis 1 of each."""
@@ -218,3 +293,97 @@ def sequences_of(
             "begins": ~is_first | rollout.begins[copies],
         },
     )
+
+
+@final
+class FromRollouts:
+    """Rollouts of an agent with memory, by the rule of `PPO`.
+
+    Args:
+        model: The agent.
+        rule: The learning rule.
+        worlds: The copies of the environment.
+        seed: Number of the run.
+    """
+
+    def __init__(self, model: ActorCritic, rule: PPO, worlds: ScoredWorlds, seed: int) -> None:
+        self.worlds, self._model, self._rule = worlds, model, rule
+        self._actor = Actor(model, worlds)
+        self._stream = stream(seed, "agent")
+        self._scale = RewardScale(worlds.count, rule.discount) if rule.scale_rewards else None
+
+    def act(self, step: int) -> Iterator[Lesson]:
+        """Act for a rollout, and give its sequences in parts, all of them once an epoch.
+
+        Args:
+            step: Number of the step.
+        """
+        rollout = self._actor.play(self._rule.rollout_length, self._stream.child("actions", step))
+        if self._scale is not None:
+            rewards = self._scale.scaled(rollout.rewards, rollout.ends)
+            rollout = rollout._replace(rewards=rewards)
+        steps = self._steps(rollout)
+        return (
+            Lesson(sequences_of(rollout, rows, steps), rows, {}) for rows in self._minibatches(step)
+        )
+
+    def _minibatches(self, step: int) -> Iterator[Tensor]:
+        """Copies of the environment, in parts: all of them once an epoch."""
+        for epoch in range(self._rule.epochs):
+            order = self._stream.child("order", step, epoch).numpy().permutation(self.worlds.count)
+            yield from torch.from_numpy(order).tensor_split(self._rule.minibatches)
+
+    def _steps(self, rollout: Rollout) -> dict[str, Tensor]:
+        """Numbers of each step that the rule compares with."""
+        advantages, returns = self._rule.advantages(
+            rollout.rewards, rollout.values, rollout.next_values, rollout.ends
+        )
+        return {
+            "log_probs": rollout.log_probs,
+            "values": rollout.values,
+            "advantages": advantages,
+            "returns": returns,
+        }
+
+    def stops(self, state: Mapping[str, Tensor]) -> bool:
+        """True beyond the limit of the rule's divergence.
+
+        Args:
+            state: What the loss gave beside it.
+        """
+        return self._rule.is_beyond_limit(state)
+
+    def after(self, lesson: Lesson, state: Mapping[str, Tensor], step: int) -> None:
+        """Nothing is noted."""
+
+    def policy(self, count: int, stream: Stream) -> Policy:
+        """A policy that draws from what the agent answers, as in training.
+
+        Args:
+            count: Number of episodes.
+            stream: Where actions are drawn from.
+        """
+        agents, num_actions, steps = Agents(self._model, count), self.worlds.num_actions, 0
+
+        def act(observations: np.ndarray) -> np.ndarray:
+            nonlocal steps
+            steps += 1
+            noise = uniform(stream.child(steps), count, num_actions)
+            return agents.act(observations, noise).actions.numpy()
+
+        return act
+
+    def state(self) -> dict[str, Any]:
+        """Where the agent is in its episodes, and the scale of its rewards."""
+        scale = {} if self._scale is None else self._scale.state()
+        return self._actor.state() | {f"scale.{name}": part for name, part in scale.items()}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Go back to a state that `state` returned.
+
+        Args:
+            state: The state.
+        """
+        self._actor.load_state(state)
+        if self._scale is not None:
+            self._scale.load_state(part_of(state, "scale."))

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, final
+from typing import Any, Final, final
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.func import grad_and_value, stack_module_state, vmap
 
-from farfield.core import Problems, Stream, forked_generators, stream
+from farfield._machine import takes
+from farfield.core import Problems, Stream, first_names, forked_generators, stream
 from farfield.experiments import Experiment
 from farfield.objectives import Bound, Objective, Update
 from farfield.records import Score
 from farfield.tasks import TRAINING, metric_of, scored_sets
-from farfield.training._captured import Captured, Inputs
+from farfield.training._batches import StackedBatches, stacked
 from farfield.training._evaluate import (
     Answered,
+    Together,
     calibrate,
     calibrated_on,
+    can_be_together,
     measured_of,
     metric_points,
     problems_of_run,
@@ -32,13 +36,162 @@ from farfield.training._evaluate import (
     scoring_stream,
 )
 from farfield.training._learner import train_subset
-from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
+from farfield.training._networks import first_network
 from farfield.training._settings import fixed_settings
-from farfield.training._stackable import check_alike
-from farfield.training._stacked_answers import Together, can_be_together
-from farfield.training._stacked_batches import StackedBatches, stacked
-from farfield.training._start import first_network
+from farfield.training._state import held_generators, load_optimizer_state, optimizer_state
 from farfield.training._turns import Turn, optimizers_of, scored_tensors, turns_of
+
+Inputs = Mapping[str, Mapping[str, Tensor]]
+"""Tensors by name, in groups by name."""
+
+WARM_UP: Final = 3
+"""Calls before a program is recorded, in which libraries choose their kernels."""
+
+
+@final
+class Captured:
+    """A function of tensors that a GPU records once for every set of shapes, and then replays.
+
+    A step of small networks is some hundred kernels of a few microseconds each, and to ask for one
+    takes longer than it runs. A replay asks once for all of them (CUDA graphs). Its outputs lie
+    where those of the call before lay. On a CPU, and where the function cannot be recorded since
+    it waits for a number, it is called as it is.
+
+    Args:
+        function: What is called with groups of tensors and gives any outputs.
+        changed: Tensors outside of the groups that a call changes in place.
+        replay: False to call it as it is on a GPU too.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Inputs], Any],
+        changed: Sequence[Tensor],
+        *,
+        replay: bool = True,
+    ) -> None:
+        self._function = function
+        self._changed = changed
+        self._programs: dict[Any, tuple[torch.cuda.CUDAGraph, list[Tensor], Any]] = {}
+        self._replays = replay
+
+    def __call__(self, inputs: Inputs) -> Any:
+        """Outputs of the function.
+
+        Args:
+            inputs: Its groups of tensors.
+        """
+        given = _flat(inputs)
+        if not (self._replays and takes("graphs", all(tensor.is_cuda for tensor in given))):
+            return self._function(inputs)
+        shapes = tuple((tensor.shape, tensor.dtype) for tensor in given)
+        if shapes not in self._programs:
+            before = [tensor.clone() for tensor in self._changed]
+            try:
+                self._programs[shapes] = self._record(inputs)
+            except RuntimeError:
+                self._replays = False
+            finally:
+                for tensor, value in zip(self._changed, before, strict=True):
+                    tensor.copy_(value)
+            if not self._replays:
+                return self._function(inputs)
+        graph, held, outputs = self._programs[shapes]
+        torch._foreach_copy_(held, given)
+        graph.replay()
+        return outputs
+
+    @property
+    def is_recorded(self) -> bool:
+        """True if there is a program to be replayed."""
+        return bool(self._programs)
+
+    def _record(self, inputs: Inputs) -> tuple[torch.cuda.CUDAGraph, list[Tensor], Any]:
+        """A recorded program, where its inputs lie, and its outputs."""
+        own = {
+            group: {name: tensor.clone() for name, tensor in part.items()}
+            for group, part in inputs.items()
+        }
+        aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        aside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(aside):
+            for _ in range(WARM_UP):
+                self._function(own)
+        torch.cuda.current_stream().wait_stream(aside)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            outputs = self._function(own)
+        return graph, _flat(own), outputs
+
+
+def _flat(inputs: Inputs) -> list[Tensor]:
+    return [tensor for part in inputs.values() for tensor in part.values()]
+
+
+def check_alike(networks: Sequence[nn.Module]) -> None:
+    """Raise `ValueError` unless networks differ in separate parameters and buffers only.
+
+    Args:
+        networks: Networks of one experiment, at least one.
+    """
+    names = first_names(networks[0])
+    for name in networks[0].state_dict():
+        if name not in names:
+            raise ValueError(f"{name} is neither parameter nor buffer, and cannot be stacked")
+    if any(held_generators(network) for network in networks):
+        raise ValueError("a module holds a generator, which would draw alike for all networks")
+    _check_separate(networks[0])
+    for network in networks[1:]:
+        if first_names(network) != names:
+            raise ValueError("networks of several seeds must have the same tied weights")
+        for (name, first), other in zip(
+            networks[0].named_modules(), network.modules(), strict=True
+        ):
+            _check_same_attributes(name, vars(first), vars(other))
+
+
+def _check_separate(network: nn.Module) -> None:
+    """Raise `ValueError` for tensors that share memory without being one tensor."""
+    attributes = {
+        f"{path}.{name}".removeprefix("."): value
+        for path, module in network.named_modules()
+        for name, value in vars(module).items()
+        if isinstance(value, Tensor)
+    }
+    owner = dict[int, str]()
+    tensors = chain(network.named_parameters(), network.named_buffers(), attributes.items())
+    for name, tensor in tensors:
+        if not tensor.numel():
+            continue
+        other = owner.setdefault(tensor.untyped_storage().data_ptr(), name)
+        if other != name:
+            raise ValueError(f"{name} shares memory with {other}, which stacked they would not")
+
+
+def _check_same_attributes(path: str, first: Mapping[str, Any], other: Mapping[str, Any]) -> None:
+    for name in (first.keys() | other.keys()) - vars(nn.Module()).keys():
+        if not _is_equal(first.get(name), other.get(name)):
+            where = f"{path}.{name}".removeprefix(".")
+            raise ValueError(
+                f"{where} differs from seed to seed and is neither parameter nor buffer; "
+                "register it as a buffer"
+            )
+
+
+def _is_equal(first: Any, other: Any) -> bool:
+    """True if two plain values are the same, or cannot be compared."""
+    if type(first) is not type(other):
+        return False
+    match first:
+        case Tensor():
+            return isinstance(first, nn.Parameter) or torch.equal(first, other)
+        case dict():
+            return _is_equal([*first.items()], [*other.items()])
+        case list() | tuple():
+            return len(first) == len(other) and all(map(_is_equal, first, other))
+        case int() | float() | str() | np.ndarray():
+            return np.array_equal(first, other)
+    return True
 
 
 @final

@@ -1,4 +1,4 @@
-"""Random generators and plain values that modules hold beside parameters and buffers."""
+"""State beside parameters that a checkpoint keeps: of modules, generators and optimizers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,52 @@ from torch import Tensor, nn
 
 from farfield.core import Generator, Stream, reseed
 from farfield.experiments import is_ours
-from farfield.training._outline import fill, outline
+
+
+def outline(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
+    """The outline of a value: JSON that names the tensors in it.
+
+    Args:
+        value: Tensors, arrays, and what JSON takes, in lists, tuples and dictionaries.
+        path: Beginning of the names of its tensors.
+        tensors: Its tensors are added here.
+    """
+    match value:
+        case Tensor():
+            tensors[path] = value
+            return {"tensor": path}
+        case np.ndarray():
+            tensors[path] = torch.from_numpy(value)
+            return {"array": path}
+        case dict():
+            pairs = [[key, outline(one, f"{path}.{key}", tensors)] for key, one in value.items()]
+            return {"dict": pairs}
+        case list() | tuple():
+            inner = [outline(one, f"{path}.{n}", tensors) for n, one in enumerate(value)]
+            return {type(value).__name__: inner}
+    return value
+
+
+def fill(outlined: Any, tensors: Mapping[str, Tensor]) -> Any:
+    """The value that `outline` described, with copies of its tensors.
+
+    Args:
+        outlined: What `outline` gave, after JSON.
+        tensors: Tensors by name, among others.
+    """
+    match outlined:
+        case {"tensor": str(path)}:
+            return tensors[path].clone()
+        case {"array": str(path)}:
+            return tensors[path].numpy().copy()
+        case {"dict": list(pairs)}:
+            return {key: fill(one, tensors) for key, one in pairs}
+        case {"list": list(inner)}:
+            return [fill(one, tensors) for one in inner]
+        case {"tuple": list(inner)}:
+            return tuple(fill(one, tensors) for one in inner)
+    return outlined
+
 
 DEPTH: Final = 8
 """Number of lists, dictionaries, objects and functions, each inside the other, that are searched
@@ -245,3 +290,37 @@ def _is_plain(value: Any) -> bool:
         case Tensor():
             return value.layout is torch.strided and not value.is_meta
     return type(value) in _PLAIN_TYPES
+
+
+PREFIX: Final = "optimizer."
+"""First part of the names of everything that belongs to the state of optimizers."""
+
+_OPTIMIZER_OUTLINE: Final = f"{PREFIX}outline"
+"""Name of the part that holds, as JSON in bytes, everything but tensors."""
+
+
+def optimizer_state(optimizers: Sequence[torch.optim.Optimizer]) -> dict[str, Tensor]:
+    """Everything that optimizers remember, as tensors by name.
+
+    Args:
+        optimizers: Any optimizers of torch.
+    """
+    tensors: dict[str, Tensor] = {}
+    found = outline([one.state_dict() for one in optimizers], PREFIX.rstrip("."), tensors)
+    return tensors | {
+        _OPTIMIZER_OUTLINE: torch.tensor(list(json.dumps(found).encode()), dtype=torch.uint8)
+    }
+
+
+def load_optimizer_state(
+    optimizers: Sequence[torch.optim.Optimizer], state: Mapping[str, Tensor]
+) -> None:
+    """Restore what `optimizer_state` returned.
+
+    Args:
+        optimizers: Optimizers of the same kinds over as many parameters, changed in place.
+        state: Tensors by name, among others.
+    """
+    found = fill(json.loads(bytes(state[_OPTIMIZER_OUTLINE].tolist())), state)
+    for optimizer, own in zip(optimizers, found, strict=True):
+        optimizer.load_state_dict(own)
