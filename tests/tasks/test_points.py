@@ -20,7 +20,7 @@ from farfield.tasks import (
     form_of,
     metric_of,
 )
-from farfield.tasks._points._circle import ANGLES, nearly_normal, unit_vectors
+from farfield.tasks._points._points import ANGLES, nearly_normal, unit_vectors
 from tasks.sets import digest, shown
 
 TASKS_HERE = [TwoMoons(), Spirals(), Spirals(arms=3, points=100)]

@@ -30,8 +30,8 @@ from farfield.tasks._matrices._progressive_matrices import (
 from farfield.tasks._matrices._published_matrices import PublishedMatrices as PublishedMatrices
 from farfield.tasks._matrices._published_matrices import read_matrices as read_matrices
 from farfield.tasks._matrices._raven import RAVEN as RAVEN
-from farfield.tasks._points._spirals import Spirals as Spirals
-from farfield.tasks._points._two_moons import TwoMoons as TwoMoons
+from farfield.tasks._points._points import Spirals as Spirals
+from farfield.tasks._points._points import TwoMoons as TwoMoons
 from farfield.tasks._protocol._abilities import AnswersByHand as AnswersByHand
 from farfield.tasks._protocol._abilities import AsksQuestions as AsksQuestions
 from farfield.tasks._protocol._abilities import Candidates as Candidates

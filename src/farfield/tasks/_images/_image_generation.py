@@ -16,7 +16,7 @@ from farfield.core import Problems, Stream, UnknownNameError, check_fields
 from farfield.functional import as_fractions
 from farfield.tasks._images._image_classes import ImageClasses
 from farfield.tasks._images._image_task import IMAGE_FILES, TEST, ImageFiles
-from farfield.tasks._points._circle import nearly_normal
+from farfield.tasks._points._points import nearly_normal
 from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._checks import Count, check_regime
 from farfield.tasks._protocol._draws import permutation
