@@ -51,7 +51,7 @@ from farfield.tasks import (
 )
 from farfield.tasks._files._data_sets import DataFile, DataSet, tar_files, unpack_gzip, unpack_xz
 from farfield.tasks._files._photographs import read_grey_png, read_photographs
-from farfield.tasks._restoration._luma_images import luma_pairs
+from farfield.tasks._restoration._super_resolution import luma_pairs
 from farfield.training import Clock, OneNetwork, train
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
