@@ -19,7 +19,7 @@ from farfield.tasks import (
     WordText,
     is_at_hand,
 )
-from farfield.tasks._text._texts import TEXT_FILES, tokens_of
+from farfield.tasks._text._word_text import TEXT_FILES, tokens_of
 from oracles import texts
 from tasks.sets import digest
 
