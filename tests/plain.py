@@ -10,8 +10,7 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.tasks import TRAINING, Regime
-from farfield.tasks._protocol._answer_task import AnswerTask
-from farfield.tasks._protocol._answers import binary_outputs
+from farfield.tasks._protocol._answers import AnswerTask, binary_outputs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -322,7 +322,7 @@ MUTANTS = [
     ),
     (
         "images held out for validation are learned from without labels",
-        "tasks/_protocol/_label_split.py",
+        "tasks/_protocol/_draws.py",
         "UNLABELLED: order[validation_per_class <= ranks]",
         "UNLABELLED: order",
         "tasks/test_image_classes.py::test_few_images_have_labels_and_the_others_none",
@@ -605,7 +605,7 @@ MUTANTS = [
     # cli
     (
         "a group of items is offered no sequence layer",
-        "tasks/_protocol/_form.py",
+        "tasks/_protocol/_task.py",
         'return ("group", "sequence")',
         'return ("group",)',
         "cli/test_commands.py::test_a_task_of_one_s_own_is_learned_with_every_model_that_can_read_it",

@@ -48,7 +48,7 @@ from farfield.reports._exhibits._plane_drawing import (
 )
 from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
 from farfield.tasks import TRAINING, Regime
-from farfield.tasks._protocol._class_task import ClassTask
+from farfield.tasks._protocol._answers import ClassTask
 from farfield.training import problems_of_run, trained_network
 
 SEEDS = (0, 1)

@@ -27,7 +27,7 @@ from farfield.tasks import (
     VAECScale,
     VAECTranslation,
 )
-from farfield.tasks._protocol._by_hand import interpolate, nearest_class
+from farfield.tasks._protocol._answers import interpolate, nearest_class
 
 EXACT = [
     SameDifferent(withheld=98),

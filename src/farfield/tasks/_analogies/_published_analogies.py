@@ -23,8 +23,7 @@ from farfield.tasks._files._panel_files import (
     read_files,
 )
 from farfield.tasks._protocol._answers import target_outputs
-from farfield.tasks._protocol._checks import Count
-from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._protocol._task import TRAINING, Count, Regime
 
 ARCHIVES: Final = (
     "extrapolation",

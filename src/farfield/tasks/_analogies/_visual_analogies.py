@@ -32,11 +32,9 @@ from farfield.tasks._analogies._analogy_panels import (
     spread,
 )
 from farfield.tasks._files._panel_files import IMAGE_SIZES
-from farfield.tasks._protocol._checks import check_number
-from farfield.tasks._protocol._choices import ChoiceTask, described_outputs
+from farfield.tasks._protocol._answers import ChoiceTask, described_outputs
 from farfield.tasks._protocol._draws import integers
-from farfield.tasks._protocol._form import GRAY, Form
-from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._protocol._task import GRAY, TRAINING, Form, Regime, check_number
 
 
 class VisualAnalogyTask(ChoiceTask):

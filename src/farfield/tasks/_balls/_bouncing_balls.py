@@ -25,10 +25,17 @@ from farfield.tasks._balls._ball_motion import (
     started,
     visible,
 )
-from farfield.tasks._protocol._checks import Count, check_number, check_regime
 from farfield.tasks._protocol._draws import integers
-from farfield.tasks._protocol._form import GRAY, Form
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._protocol._task import (
+    GRAY,
+    TRAINING,
+    VALIDATION,
+    Count,
+    Form,
+    Regime,
+    check_number,
+    check_regime,
+)
 from farfield.tasks._sequences._sequence_task import SequenceTask
 
 CURTAIN: Final = "curtain"

@@ -12,12 +12,17 @@ from jaxtyping import Bool, Float, Float64, Int64
 from torch import Tensor
 
 from farfield.core import Problems, Stream, check_fields, stream
-from farfield.tasks._protocol._answers import check_outputs
-from farfield.tasks._protocol._by_hand import interpolate
-from farfield.tasks._protocol._checks import check_number, check_regime
+from farfield.tasks._protocol._answers import check_outputs, interpolate
 from farfield.tasks._protocol._draws import distinct, integers
-from farfield.tasks._protocol._form import VECTOR, Form
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._protocol._task import (
+    TRAINING,
+    VALIDATION,
+    VECTOR,
+    Form,
+    Regime,
+    check_number,
+    check_regime,
+)
 from farfield.tasks._sequences._sequence_task import MOST
 
 

@@ -16,12 +16,16 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import LazyItems, Limits, Problems, Stream, check_fields
-from farfield.tasks._protocol._answer_task import AnswerTask
-from farfield.tasks._protocol._answers import target_outputs
-from farfield.tasks._protocol._checks import Count, check_regime
+from farfield.tasks._protocol._answers import AnswerTask, target_outputs
 from farfield.tasks._protocol._draws import integers, permutation
-from farfield.tasks._protocol._form import CHANNELS_FIRST, Form
-from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._protocol._task import (
+    CHANNELS_FIRST,
+    TRAINING,
+    Count,
+    Form,
+    Regime,
+    check_regime,
+)
 
 
 def descriptions(scenes: Scenes) -> Int64[np.ndarray, "item feature"]:

@@ -26,12 +26,17 @@ from farfield.tasks._files._photographs import (
     photograph_paths,
     read_photographs,
 )
-from farfield.tasks._protocol._answers import check_outputs
-from farfield.tasks._protocol._checks import check_number, check_regime
-from farfield.tasks._protocol._class_task import ClassTask
+from farfield.tasks._protocol._answers import ClassTask, check_outputs
 from farfield.tasks._protocol._draws import integers, permutation
-from farfield.tasks._protocol._form import CHANNELS_FIRST, Form
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._protocol._task import (
+    CHANNELS_FIRST,
+    TRAINING,
+    VALIDATION,
+    Form,
+    Regime,
+    check_number,
+    check_regime,
+)
 from farfield.tasks._sequences._sequence_task import MOST
 
 BLEND_VERSION: Final = 1

@@ -14,11 +14,17 @@ from farfield.core import Problems, Stream, check_fields, stream
 from farfield.tasks._digits._digits import SHOWN, GreyImages
 from farfield.tasks._files._known_data_sets import KMNIST, KMNIST_EXCERPT, KMNIST_TEST
 from farfield.tasks._files._labelled_images import Labels, idx_images
-from farfield.tasks._protocol._checks import check_number, check_regime
-from farfield.tasks._protocol._class_task import ClassTask
+from farfield.tasks._protocol._answers import ClassTask
 from farfield.tasks._protocol._draws import integers, permutation
-from farfield.tasks._protocol._form import CHANNELS_FIRST, Form
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._protocol._task import (
+    CHANNELS_FIRST,
+    TRAINING,
+    VALIDATION,
+    Form,
+    Regime,
+    check_number,
+    check_regime,
+)
 from farfield.tasks._sequences._sequence_task import MOST
 
 CHARACTERS: Final = 10

@@ -16,12 +16,17 @@ from torch.nn import functional as F
 from farfield.core import LazyItems, Problems, Stream, check_fields
 from farfield.tasks._files._known_data_sets import MNIST
 from farfield.tasks._files._labelled_images import Labels, idx_images
-from farfield.tasks._protocol._answer_task import AnswerTask
-from farfield.tasks._protocol._answers import check_outputs
-from farfield.tasks._protocol._checks import Count, check_number, check_regime
+from farfield.tasks._protocol._answers import AnswerTask, check_outputs
 from farfield.tasks._protocol._draws import arrangement, integers
-from farfield.tasks._protocol._form import GRAY, Form
-from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._protocol._task import (
+    GRAY,
+    TRAINING,
+    Count,
+    Form,
+    Regime,
+    check_number,
+    check_regime,
+)
 
 CANVAS: Final = 64
 """Height and width of an image, pixels."""

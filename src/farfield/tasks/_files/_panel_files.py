@@ -25,7 +25,7 @@ from torch import Tensor
 
 from farfield.core import LazyItems, Problems, excerpt, expand_home, printable, read_regular
 from farfield.tasks._files._data_sets import data_folder
-from farfield.tasks._protocol._checks import check_number
+from farfield.tasks._protocol._task import check_number
 
 PANEL_SIZE: Final = 160
 """Width and height of a published panel, pixels."""

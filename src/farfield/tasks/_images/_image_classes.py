@@ -14,10 +14,8 @@ from torch.nn import functional as F
 from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._images._image_task import ImageTask, Rows
 from farfield.tasks._protocol._answers import answer_loss, check_outputs
-from farfield.tasks._protocol._checks import Count
-from farfield.tasks._protocol._form import CHANNELS_FIRST, Form
-from farfield.tasks._protocol._label_split import UNLABELLED, label_split
-from farfield.tasks._protocol._task import TRAINING
+from farfield.tasks._protocol._draws import UNLABELLED, label_split
+from farfield.tasks._protocol._task import CHANNELS_FIRST, TRAINING, Count, Form
 
 
 @final

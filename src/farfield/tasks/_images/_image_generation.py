@@ -18,11 +18,8 @@ from farfield.tasks._images._image_classes import ImageClasses
 from farfield.tasks._images._image_task import IMAGE_FILES, TEST, ImageFiles
 from farfield.tasks._points._points import nearly_normal
 from farfield.tasks._protocol._answers import check_outputs
-from farfield.tasks._protocol._checks import Count, check_regime
-from farfield.tasks._protocol._draws import permutation
-from farfield.tasks._protocol._form import VECTOR, Form
-from farfield.tasks._protocol._samples import resample
-from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._protocol._draws import permutation, resample
+from farfield.tasks._protocol._task import TRAINING, VECTOR, Count, Form, Regime, check_regime
 
 _PART: Final = 2_000
 """Problems whose noise is drawn together."""

@@ -55,12 +55,9 @@ from farfield.tasks._files._labelled_images import (
     tiny_imagenet,
 )
 from farfield.tasks._protocol._abilities import ChannelStatistics
-from farfield.tasks._protocol._answers import check_outputs
-from farfield.tasks._protocol._checks import check_number
-from farfield.tasks._protocol._class_task import ClassTask
-from farfield.tasks._protocol._draws import permutation
-from farfield.tasks._protocol._label_split import NO_LABEL, UNLABELLED
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._protocol._answers import ClassTask, check_outputs
+from farfield.tasks._protocol._draws import NO_LABEL, UNLABELLED, permutation
+from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime, check_number
 
 _GRAY: Final = (1, 28, 28)
 _SMALL: Final = (3, 32, 32)

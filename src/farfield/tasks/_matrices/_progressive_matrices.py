@@ -37,10 +37,8 @@ from farfield.tasks._matrices._matrix_problems import (
     PLACES,
     Matrices,
 )
-from farfield.tasks._protocol._checks import check_number
-from farfield.tasks._protocol._choices import ChoiceTask, described_outputs
-from farfield.tasks._protocol._form import GRAY, Form
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._protocol._answers import ChoiceTask, described_outputs
+from farfield.tasks._protocol._task import GRAY, TRAINING, VALIDATION, Form, Regime, check_number
 
 
 class MatrixTask(ChoiceTask):

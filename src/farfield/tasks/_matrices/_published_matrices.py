@@ -25,8 +25,7 @@ from farfield.tasks._matrices._matrix_panels import RELATIONS
 from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._matrices._progressive_matrices import MatrixTask
 from farfield.tasks._protocol._answers import target_outputs
-from farfield.tasks._protocol._checks import Count
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._protocol._task import TRAINING, VALIDATION, Count, Regime
 
 ARCHIVES: Final = (
     "neutral",

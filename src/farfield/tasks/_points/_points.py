@@ -13,12 +13,9 @@ from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
 from farfield.core import Limits, NonNegativeFloat, Problems, Stream, check_fields
-from farfield.tasks._protocol._checks import Count, check_number
-from farfield.tasks._protocol._class_task import ClassTask
-from farfield.tasks._protocol._draws import integers, permutation
-from farfield.tasks._protocol._form import VECTOR, Form
-from farfield.tasks._protocol._label_split import NO_LABEL, UNLABELLED, label_split
-from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._protocol._answers import ClassTask
+from farfield.tasks._protocol._draws import NO_LABEL, UNLABELLED, integers, label_split, permutation
+from farfield.tasks._protocol._task import TRAINING, VECTOR, Count, Form, Regime, check_number
 
 TEST: Final = "test"
 Classes = Int64[np.ndarray, " item"]
@@ -91,8 +88,8 @@ _TERMS: Final = 12
 _BITS: Final = 48
 
 
-# Sines and logarithms differ between machines in the last digit; sums, products, quotients and square
-# roots do not.
+# Sines and logarithms differ between machines in the last digit; sums, products, quotients and
+# square roots do not.
 def unit_vectors(angles: Int64[np.ndarray, " batch"]) -> Float64[np.ndarray, "batch 2"]:
     """Cosine and sine of angles, by turns of a half, a quarter, an eighth, … of a full turn.
 

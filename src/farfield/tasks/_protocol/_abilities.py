@@ -16,8 +16,7 @@ from torch import Tensor
 from farfield.core import Problems, Stream
 from farfield.functional import MeanImages, PixelSpectrum
 from farfield.tasks._protocol._environment import Environment
-from farfield.tasks._protocol._form import Form, axes_of
-from farfield.tasks._protocol._task import TRAINING, ProblemTask, Task
+from farfield.tasks._protocol._task import TRAINING, Form, ProblemTask, Task, axes_of
 
 
 @runtime_checkable

@@ -1,14 +1,21 @@
-"""Loss and score of answers, and the outputs of a certain answer."""
+"""Bases of tasks with right answers: loss, score and outputs, candidates, and rules by hand."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import Problems
+from farfield.core import LazyItems, Problems, Stream
 from farfield.metrics import correct
+from farfield.tasks._protocol._draws import resample
+from farfield.tasks._protocol._task import Regime, check_regime
 
 
 def answer_loss(
@@ -68,3 +75,223 @@ def binary_outputs(
 def target_outputs(problems: Problems, num_outputs: int) -> Float[Tensor, "batch candidate"]:
     """The outputs of a model that is sure of the published answers: 1 for them, −1 else."""
     return F.one_hot(problems.target, num_outputs).to(torch.float32) * 2 - 1
+
+
+class AnswerTask(ABC):
+    """A task with a logit for each answer, or one for yes and no."""
+
+    @property
+    @abstractmethod
+    def num_outputs(self) -> int:
+        """Logits of one problem."""
+
+    @property
+    @abstractmethod
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training first, then the test distributions."""
+
+    @abstractmethod
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The sets of one run, by regime name.
+
+        Args:
+            stream: Stream of the run.
+        """
+
+    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
+        """`n` problems of one regime, with replacement, from the sets of run 0.
+
+        The sets are those of `draw(stream(0))` whatever the generator: what one call withholds no
+        other shows.
+
+        Args:
+            regime: Name of the regime.
+            n: Number of problems.
+            generator: Draws the rows.
+        """
+        return resample(self.draw, regime, n, generator)
+
+    def loss(
+        self, outputs: Float[Tensor, "batch answer"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """Cross-entropy of each answer.
+
+        Args:
+            outputs: Logits, `num_outputs` of them per problem.
+            problems: The problems they answer.
+
+        Raises:
+            ValueError: If `outputs` is not of `(batch, num_outputs)`.
+        """
+        return answer_loss(outputs, problems, self.num_outputs)
+
+    def score(
+        self, outputs: Float[Tensor, "batch answer"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """1 for a right answer, 0 for one that is wrong, a tie or not a number.
+
+        Args:
+            outputs: Logits, `num_outputs` of them per problem.
+            problems: The problems they answer.
+
+        Raises:
+            ValueError: If `outputs` is not of `(batch, num_outputs)`.
+        """
+        return answer_score(outputs, problems, self.num_outputs)
+
+    def chance(self, regime: str) -> float:
+        """Share of right answers by guessing, each answer as likely as any other.
+
+        Args:
+            regime: Name of the regime.
+        """
+        check_regime(regime, self.regimes)
+        return 1 / max(2, self.num_outputs)
+
+
+class ClassTask(AnswerTask):
+    """A task whose ceiling is the published labels."""
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch answer"]:
+        """The published labels as outputs.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        return target_outputs(problems, self.num_outputs)
+
+
+_PART: Final = 10_000
+"""Problems whose descriptions are processed together."""
+
+
+class ChoiceTask(AnswerTask):
+    """Base of tasks whose last positions are candidates."""
+
+    @property
+    @abstractmethod
+    def num_candidates(self) -> int:
+        """Number of candidates, at the last places of a problem."""
+
+    @property
+    def num_outputs(self) -> int:
+        """A score for each candidate."""
+        return self.num_candidates
+
+    def score(
+        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """1 where the right candidate scores higher than every other one, 0 where not.
+
+        A tie is wrong: a model that scores all candidates alike has not chosen the first.
+
+        Args:
+            outputs: A score for each candidate.
+            problems: The problems they answer.
+        """
+        return choice_score(outputs, problems, self.num_outputs)
+
+
+def choice_score(
+    outputs: Float[Tensor, "batch candidate"], problems: Problems, num_candidates: int
+) -> Float[Tensor, " batch"]:
+    """1 where the right candidate scores higher than every other one, 0 where not.
+
+    A tie is wrong: a model that scores all candidates alike has not chosen the first.
+
+    Args:
+        outputs: A score for each candidate.
+        problems: The problems they answer.
+        num_candidates: Number of candidates of a problem.
+
+    Raises:
+        ValueError: If `outputs` is not of `(batch, num_candidates)`.
+    """
+    check_outputs(outputs, problems, num_candidates)
+    return correct(outputs, problems.target).to(torch.float32)
+
+
+def described_outputs(
+    problems: Problems, fitting: Callable[[np.ndarray], np.ndarray]
+) -> Float[Tensor, "batch candidate"]:
+    """The outputs of a rule on the descriptions of panels: 1 where a candidate fits, −1 else.
+
+    Args:
+        problems: Problems with the items they were drawn with.
+        fitting: From the descriptions of the panels of a few problems, `(batch, time, …)`, to
+            whether each candidate fits, `(batch, candidate)`.
+
+    Raises:
+        ValueError: If the panels are pictures already.
+    """
+    items = problems.items
+    if not isinstance(items, LazyItems):
+        raise ValueError(
+            "problems must have the items they were drawn with, got a tensor: pictures do "
+            "not say what they were drawn from"
+        )
+    parts = torch.split(problems.index.cpu(), _PART)
+    fits = torch.from_numpy(np.concatenate([fitting(items.latent[p].numpy()) for p in parts]))
+    return fits.to(problems.index.device, torch.float32) * 2 - 1
+
+
+_NEAREST = 32
+"""Number of training points that a value is interpolated from."""
+
+
+class OracleByHand(ABC):
+    """A task whose oracle reads the items that networks see, and is its rule by hand."""
+
+    @abstractmethod
+    def oracle(self, problems: Problems) -> Tensor:
+        """Outputs of the rule of the task, computed from the items."""
+
+    def by_hand(self, problems: Problems, training: Problems) -> Tensor:  # noqa: ARG002
+        """Outputs of the oracle.
+
+        Args:
+            problems: Items and their index; without targets.
+            training: Not used.
+        """
+        return self.oracle(problems)
+
+
+def nearest_class(
+    items: Float[Tensor, "batch feature"],
+    known: Float[Tensor, "item feature"],
+    classes: Int64[Tensor, " item"],
+    num_classes: int,
+) -> Float[Tensor, "batch answer"]:
+    """Outputs by the nearest class mean: minus the distance of an item to the mean of each class.
+
+    Args:
+        items: Items to classify.
+        known: Training items.
+        classes: Class of each training item.
+        num_classes: Number of classes.
+    """
+    of_class = F.one_hot(classes, num_classes).to(known.dtype)
+    means = of_class.T @ known / of_class.sum(0)[:, None]
+    return -(items[:, None] - means).norm(dim=2)
+
+
+def interpolate(
+    points: Float[np.ndarray, "batch feature"],
+    known: Float[np.ndarray, "item feature"],
+    values: Float[np.ndarray, "item value"],
+) -> Float[np.ndarray, "batch value"]:
+    """Interpolate values by a plane through the nearest training points, by least squares.
+
+    Args:
+        points: Points to interpolate at.
+        known: Training points.
+        values: Values of each training point.
+    """
+    from scipy.spatial import KDTree  # noqa: PLC0415 — a tenth of a second to import
+
+    nearest = KDTree(known).query(points, k=min(_NEAREST, len(known)))[1]
+    offsets = known[nearest].astype(np.float64) - points[:, None]
+    planes = np.concatenate([np.ones_like(offsets[..., :1]), offsets], axis=2)
+    intercepts: Float[np.ndarray, "batch 1 value"]
+    intercepts = np.linalg.pinv(planes)[:, :1] @ values[nearest]
+    return intercepts[:, 0]

@@ -1,4 +1,4 @@
-"""Sampling of numbered problems without repetition, from a stream's raw 64-bit words.
+"""Sampling of numbered problems without repetition, and splits of problems.
 
 The words of a counter-based generator are the same on every machine and in every version of NumPy,
 which its ready-made draws (`choice`, `permutation`) do not promise; drawn problems therefore are.
@@ -7,10 +7,16 @@ which its ready-made draws (`choice`, `permutation`) do not promise; drawn probl
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Final
 
 import numpy as np
+import torch
 from jaxtyping import Int64
+
+from farfield.core import Problems, Size, Stream, UnknownNameError, kind_of, stream
+from farfield.tasks._protocol._task import TRAINING, VALIDATION
 
 _WORDS = 2**64
 
@@ -123,3 +129,93 @@ def arrangement(digits: Int64[np.ndarray, "batch slot"]) -> Int64[np.ndarray, "b
         later = picked[:, place + 1 :]
         later += later >= picked[:, place, None]
     return picked
+
+
+@lru_cache(maxsize=8)
+def _first_sets(draw: Callable[[Stream], dict[str, Problems]]) -> dict[str, Problems]:
+    return draw(stream(0))
+
+
+def resample(
+    draw: Callable[[Stream], dict[str, Problems]],
+    regime: str,
+    n: int,
+    generator: np.random.Generator,
+) -> Problems:
+    """`n` problems, with replacement, of the set of one regime that run 0 draws.
+
+    The sets are those of `draw(stream(0))` whatever the generator, so that no call for training
+    ever shows what a call for a test withholds.
+
+    Args:
+        draw: The method `draw` of the task.
+        regime: Name of the regime.
+        n: Number of problems, at least 1.
+        generator: Draws the rows.
+
+    Raises:
+        UnknownNameError: If the task has no such regime.
+        ValueError: If `n` is not an integer ≥ 1, or the generator is not NumPy's.
+    """
+    n = kind_of(Size).take("n", n)
+    check_generator(generator)
+    sets = _first_sets(draw)
+    if regime not in sets:
+        raise UnknownNameError("regime", regime, sets)
+    problems = sets[regime]
+    return problems[torch.from_numpy(generator.integers(len(problems), size=n))]
+
+
+UNLABELLED: Final = "unlabelled"
+"""Name of the set of problems to learn from without their labels; it is no regime."""
+NO_LABEL: Final = -1
+"""Target of a problem without a label: the number of no class."""
+
+
+def label_split(
+    labels: Int64[np.ndarray, " item"],
+    classes: int,
+    place: Stream,
+    *,
+    labels_per_class: int | None,
+    validation_per_class: int,
+) -> dict[str, Int64[np.ndarray, " batch"]]:
+    """Rows of three sets, as many of each class as of any other where there are so many.
+
+    In random order, the first of each class are for validation and the next for training.
+    Unlabelled are all that are not for validation, those for training among them. Those of fewer
+    labels are so among those of more, and validation is the same.
+
+    Args:
+        labels: Class of each row.
+        classes: Number of classes.
+        place: Stream of the split.
+        labels_per_class: Most training rows of each class; `None` for all.
+        validation_per_class: Validation rows of each class.
+
+    Raises:
+        ValueError: If a class has no row for training.
+    """
+    counts = np.bincount(labels, minlength=classes)
+    if (fewest := counts.min()) <= validation_per_class:
+        raise ValueError(
+            "validation_per_class must leave every class a training problem, "
+            f"class {counts.argmin()} has {fewest}, got {validation_per_class}"
+        )
+    order = permutation(place.numpy(), len(labels))
+    ranks = _ranks(labels[order], classes)
+    most = len(labels) if labels_per_class is None else validation_per_class + labels_per_class
+    return {
+        TRAINING: order[(validation_per_class <= ranks) & (ranks < most)],
+        VALIDATION: order[ranks < validation_per_class],
+        UNLABELLED: order[validation_per_class <= ranks],
+    }
+
+
+def _ranks(labels: Int64[np.ndarray, " item"], classes: int) -> Int64[np.ndarray, " item"]:
+    """Number of earlier rows of the same class."""
+    ranks = np.empty_like(labels)
+    for number in range(classes):
+        own = np.flatnonzero(labels == number)
+        ranks[own] = np.arange(len(own))
+    return ranks

@@ -30,11 +30,16 @@ from farfield.core import (
 from farfield.functional import bicubic_resize, rgb_to_ycbcr
 from farfield.metrics import psnr, ssim
 from farfield.tasks._files._data_sets import folders
-from farfield.tasks._protocol._checks import check_number, check_regime
-from farfield.tasks._protocol._draws import permutation
-from farfield.tasks._protocol._form import GRAY, Form
-from farfield.tasks._protocol._samples import resample
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._protocol._draws import permutation, resample
+from farfield.tasks._protocol._task import (
+    GRAY,
+    TRAINING,
+    VALIDATION,
+    Form,
+    Regime,
+    check_number,
+    check_regime,
+)
 
 _MOST: Final = 10_000
 """Pictures of a folder."""

@@ -15,11 +15,9 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from farfield.core import Limits, Problems, Stream
-from farfield.tasks._protocol._answer_task import AnswerTask
-from farfield.tasks._protocol._by_hand import OracleByHand
+from farfield.tasks._protocol._answers import AnswerTask, OracleByHand
 from farfield.tasks._protocol._draws import arrangement, distinct, permutation, repeated
-from farfield.tasks._protocol._form import GRAY, Form
-from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._protocol._task import GRAY, TRAINING, Form, Regime
 from farfield.tasks._rules._glyph_set import GlyphSet
 
 Digits = Int64[np.ndarray, "_ _"]

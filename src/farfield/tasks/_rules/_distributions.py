@@ -10,8 +10,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from farfield.core import Problems, Stream, check_fields
-from farfield.tasks._protocol._checks import check_number
 from farfield.tasks._protocol._draws import arrangement, integers
+from farfield.tasks._protocol._task import check_number
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import RuleTask
 from farfield.tasks._rules._glyph_set import GlyphSet

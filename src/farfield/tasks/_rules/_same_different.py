@@ -14,9 +14,8 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._answers import binary_outputs
-from farfield.tasks._protocol._checks import check_number
 from farfield.tasks._protocol._draws import arrangement, redrawn
-from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._protocol._task import TRAINING, Regime, check_number
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import YesNoTask
 from farfield.tasks._rules._glyph_set import GlyphSet

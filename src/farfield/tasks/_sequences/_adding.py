@@ -13,12 +13,18 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from farfield.core import Problems, check_fields
-from farfield.tasks._protocol._answers import check_outputs
-from farfield.tasks._protocol._by_hand import OracleByHand
-from farfield.tasks._protocol._checks import Count, check_number, check_regime
+from farfield.tasks._protocol._answers import OracleByHand, check_outputs
 from farfield.tasks._protocol._draws import integers
-from farfield.tasks._protocol._form import VECTOR, Form
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._protocol._task import (
+    TRAINING,
+    VALIDATION,
+    VECTOR,
+    Count,
+    Form,
+    Regime,
+    check_number,
+    check_regime,
+)
 from farfield.tasks._sequences._sequence_task import MOST, SequenceTask
 
 LEVELS: Final = 1024

@@ -14,11 +14,17 @@ from torch.nn import functional as F
 
 from farfield.core import Problems, check_fields
 from farfield.metrics import correct
-from farfield.tasks._protocol._by_hand import OracleByHand
-from farfield.tasks._protocol._checks import Count, check_regime
+from farfield.tasks._protocol._answers import OracleByHand
 from farfield.tasks._protocol._draws import integers
-from farfield.tasks._protocol._form import SYMBOL, Form
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._protocol._task import (
+    SYMBOL,
+    TRAINING,
+    VALIDATION,
+    Count,
+    Form,
+    Regime,
+    check_regime,
+)
 from farfield.tasks._sequences._sequence_task import SequenceTask
 
 SYMBOLS: Final = 8

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from farfield.core import Problems, Stream
-from farfield.tasks._protocol._checks import check_number, check_regime
-from farfield.tasks._protocol._task import Regime
+from farfield.tasks._protocol._task import Regime, check_number, check_regime
 
 MOST = 10_000_000
 """Most sequences of a set, and most places of a sequence."""

@@ -14,12 +14,17 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream, check_fields, stream
 from farfield.tasks._files._known_data_sets import MNIST
-from farfield.tasks._protocol._by_hand import nearest_class
-from farfield.tasks._protocol._checks import check_number, check_regime
-from farfield.tasks._protocol._class_task import ClassTask
+from farfield.tasks._protocol._answers import ClassTask, nearest_class
 from farfield.tasks._protocol._draws import integers, permutation
-from farfield.tasks._protocol._form import VECTOR, Form
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._protocol._task import (
+    TRAINING,
+    VALIDATION,
+    VECTOR,
+    Form,
+    Regime,
+    check_number,
+    check_regime,
+)
 from farfield.tasks._sequences._sequence_task import MOST
 
 DIGITS: Final = 10

@@ -10,8 +10,7 @@ from jaxtyping import Float, Float64
 from torch import Tensor
 
 from farfield.core import Problems, Stream
-from farfield.tasks._protocol._checks import check_regime
-from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._protocol._task import TRAINING, Regime, check_regime
 from farfield.tasks._squares import _squares as squares
 
 

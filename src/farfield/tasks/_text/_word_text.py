@@ -30,10 +30,16 @@ from farfield.core import (
 from farfield.metrics import correct
 from farfield.tasks._files._data_sets import DataSet
 from farfield.tasks._files._known_data_sets import PTB, WIKITEXT2
-from farfield.tasks._protocol._checks import Count, check_regime
-from farfield.tasks._protocol._form import WORD, Form
-from farfield.tasks._protocol._samples import resample
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._protocol._draws import resample
+from farfield.tasks._protocol._task import (
+    TRAINING,
+    VALIDATION,
+    WORD,
+    Count,
+    Form,
+    Regime,
+    check_regime,
+)
 
 END: Final = "<eos>"
 """Token at the end of every line."""

@@ -12,8 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from farfield.core import Problems, check_fields, stream
-from farfield.tasks._protocol._checks import check_number, check_regime
-from farfield.tasks._protocol._form import GRAY, Form
+from farfield.tasks._protocol._task import GRAY, Form, check_number, check_regime
 from farfield.tasks._squares import _squares as squares
 from farfield.tasks._squares._squares_task import SquaresTask
 

@@ -8,7 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 from jaxtyping import Int64
 
-from farfield.tasks._protocol._checks import check_number
+from farfield.tasks._protocol._task import check_number
 from farfield.tasks._vaec._vaec_task import VAECTask
 
 

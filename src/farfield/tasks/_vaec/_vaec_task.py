@@ -13,12 +13,9 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from farfield.core import LazyItems, Problems, Stream, check_fields
-from farfield.tasks._protocol._by_hand import OracleByHand
-from farfield.tasks._protocol._checks import check_number
-from farfield.tasks._protocol._choices import ChoiceTask
+from farfield.tasks._protocol._answers import ChoiceTask, OracleByHand
 from farfield.tasks._protocol._draws import integers
-from farfield.tasks._protocol._form import COLOR, Form
-from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._protocol._task import COLOR, TRAINING, Form, Regime, check_number
 from farfield.tasks._vaec._vaec_clutter import (
     DRAWS,
     draw_cluttered,

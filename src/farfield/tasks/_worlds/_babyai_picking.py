@@ -9,8 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int64, UInt8
 
 from farfield.core import Stream, check_fields
-from farfield.tasks._protocol._checks import check_number, check_regime
-from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._protocol._task import TRAINING, Regime, check_number, check_regime
 from farfield.tasks._worlds._episodes import random_score
 from farfield.tasks._worlds._gymnasium_worlds import GymnasiumWorlds
 from farfield.tasks._worlds._minigrid import (

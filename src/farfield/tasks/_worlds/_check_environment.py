@@ -13,10 +13,9 @@ import numpy as np
 
 from farfield.core import Stream, excerpt
 from farfield.core import stream as stream_of
-from farfield.tasks._protocol._checks import check_number
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._environment import Environment
-from farfield.tasks._protocol._task import TRAINING
+from farfield.tasks._protocol._task import TRAINING, check_number
 from farfield.tasks._worlds._checked_worlds import CheckedWorlds
 from farfield.tasks._worlds._gymnasium_worlds import GymnasiumWorlds
 
