@@ -36,7 +36,7 @@ from farfield.tasks._protocol._task import (
     check_number,
     check_regime,
 )
-from farfield.tasks._sequences._sequence_task import SequenceTask
+from farfield.tasks._sequences._memory import SequenceTask
 
 CURTAIN: Final = "curtain"
 MOST_BALLS: Final = 12

@@ -37,7 +37,7 @@ from farfield.tasks._protocol._task import (
     check_number,
     check_regime,
 )
-from farfield.tasks._sequences._sequence_task import MOST
+from farfield.tasks._sequences._memory import MOST
 
 BLEND_VERSION: Final = 1
 """Raised when any byte of MNIST-M changes."""

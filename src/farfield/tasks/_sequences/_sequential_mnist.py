@@ -25,7 +25,7 @@ from farfield.tasks._protocol._task import (
     check_number,
     check_regime,
 )
-from farfield.tasks._sequences._sequence_task import MOST
+from farfield.tasks._sequences._memory import MOST
 
 DIGITS: Final = 10
 INK: Final = 128

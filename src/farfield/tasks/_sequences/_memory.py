@@ -1,0 +1,545 @@
+"""Tasks of memory over long sequences: adding, and copying with a dormant phase (lamb2022)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, final
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.core import Problems, Stream, check_fields
+from farfield.metrics import correct
+from farfield.tasks._protocol._answers import OracleByHand, check_outputs
+from farfield.tasks._protocol._draws import integers
+from farfield.tasks._protocol._task import (
+    SYMBOL,
+    TRAINING,
+    VALIDATION,
+    VECTOR,
+    Count,
+    Form,
+    Regime,
+    check_number,
+    check_regime,
+)
+
+MOST = 10_000_000
+"""Most sequences of a set, and most places of a sequence."""
+
+
+class SequenceTask(ABC):
+    """Sequences over one table of items, with a validation set of the training kind."""
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """Number of places of a training problem; those of a test may have more."""
+
+    @property
+    @abstractmethod
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, validation, then the tests."""
+
+    @property
+    @abstractmethod
+    def counts(self) -> Mapping[str, int]:
+        """Number of problems of each set, by regime."""
+
+    @abstractmethod
+    def made(self, regime: str, count: int, generator: np.random.Generator) -> Problems:
+        """`count` problems of a regime."""
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """One context: all places of a problem."""
+        return (tuple(range(self.length)),)
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The sets of one run, by regime name.
+
+        Args:
+            stream: Stream of the run.
+        """
+        place = stream.child(self.name, f"v{self.version}")
+        return {
+            regime.name: self.made(
+                regime.name, self.counts[regime.name], place.child(regime.name).numpy()
+            )
+            for regime in self.regimes
+        }
+
+    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
+        """`n` new problems of one regime.
+
+        Args:
+            regime: Name of the regime.
+            n: Number of problems, at least 1.
+            generator: Draws them.
+        """
+        check_regime(regime, self.regimes)
+        check_number("n", n, 1, MOST)
+        return self.made(regime, n, generator)
+
+
+LEVELS: Final = 1024
+"""Different values: the middles of as many equal parts of 0…1, exact in float32."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Adding(OracleByHand, SequenceTask):
+    r"""What is the sum of the few marked numbers in a long sequence?
+
+    **What is asked.** A sequence of T numbers between 0 and 1, of which k are marked: the sequence
+    is cut into k parts as equal as can be, and one place of each, every one equally likely, has a
+    marker of 1 beside the number, all others 0. The answer is the sum of the marked numbers, one
+    number for the whole sequence.
+
+    **Worked example** (T = 8, k = 2).
+
+    ```text
+      number  0.61 0.07 0.83 0.44 0.29 0.95 0.12 0.58
+      marker    0    0    1    0    0    0    1    0      → 0.83 + 0.12 = 0.95
+    ```
+
+    **Regimes.** `training` and, with new sequences, `validation` have T = 50 and k = 2, or numbers
+    of terms drawn from `added`, all equally likely. The tests `terms-3` and `terms-4` have more
+    terms at T = 50; `length-200` and `length-1000` are longer, with as many terms as training.
+    Numbers are drawn uniformly from the 1,024 middles of equal parts of 0…1, so that a table of
+    few items holds all there are.
+
+    **Score, floor and ceiling.** Squared error, whose mean is the mean squared error: lower is
+    better. The floor is the best answer that is the same for all sequences, their mean; its
+    error is the variance of the answer, $\bar k (1 - 1024^{-2}) / 12 + \mathrm{Var}(k) / 4$:
+    1/6 for two terms. The ceiling is 0.
+
+    **Known shortcuts.** The sum has the mean k/2: to count the markers alone is the floor where all
+    sequences have the same k.
+
+    **Source and deviations.** Lamb 2022, after the authors' code, which has 30,000 training
+    sequences, two terms, one in each half, and a channel of its own for the marker of each:
+    `Adding(separate_markers=True)`. With one channel a model can be asked for more terms than it
+    was trained on. Numbers are continuous there.
+
+    Args:
+        training_length: Length in training, T.
+        added: Numbers of terms in training, k, from 1 on, ascending.
+        test_lengths: Lengths of the tests of length, ascending, longer than training.
+        test_added: Numbers of terms of the tests of terms, ascending, more than training.
+        training_sequences: Number of training sequences.
+        validation_sequences: Number of sequences that models may be chosen on.
+        test_sequences: Number of sequences of each test.
+        separate_markers: Whether the marker of each part has a channel of its own.
+
+    Raises:
+        ValueError: If a number is out of range, or lengths or terms are not ascending.
+
+    Reference:
+        lamb2022, section 8.4.1.
+    """
+
+    name: ClassVar[str] = "adding"
+    version: ClassVar[int] = 1
+    form: ClassVar[Form] = Form(axes=VECTOR, arrangement="sequence")
+    metric: ClassVar[str] = "mse"
+
+    training_length: Count = 50
+    added: tuple[Count, ...] = (2,)
+    test_lengths: tuple[Count, ...] = (200, 1_000)
+    test_added: tuple[Count, ...] = (3, 4)
+    training_sequences: Count = 30_000
+    validation_sequences: Count = 1_000
+    test_sequences: Count = 1_000
+    separate_markers: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.added:
+            raise ValueError("added must hold at least one number of terms, got none")
+        _check_ascending("added", self.added, 1)
+        _check_ascending("test_added", self.test_added, max(self.added) + 1)
+        check_number("training_length", self.training_length, self._most_terms, MOST)
+        _check_ascending("test_lengths", self.test_lengths, self.training_length + 1)
+
+    @property
+    def _most_terms(self) -> int:
+        return max((*self.added, *self.test_added))
+
+    @property
+    def _markers(self) -> int:
+        """Channels of markers."""
+        return self._most_terms if self.separate_markers else 1
+
+    @property
+    def item_shape(self) -> tuple[int, ...]:
+        """A number, and its marker or markers."""
+        return (1 + self._markers,)
+
+    @property
+    def length(self) -> int:
+        """Number of places of a training problem; those of a test may have more."""
+        return self.training_length
+
+    @property
+    def num_outputs(self) -> int:
+        """The sum."""
+        return 1
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, validation, the tests by terms, then those by length."""
+        unit, places = "terms beyond training", "places beyond training"
+        same = tuple(Regime(name=n, distance=0.0, unit=unit) for n in (TRAINING, VALIDATION))
+        terms = tuple(
+            Regime(name=f"terms-{k}", distance=float(k - max(self.added)), unit=unit)
+            for k in self.test_added
+        )
+        longer = tuple(
+            Regime(name=f"length-{n}", distance=float(n - self.training_length), unit=places)
+            for n in self.test_lengths
+        )
+        return (*same, *terms, *longer)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of sequences of each set, by regime."""
+        own = {TRAINING: self.training_sequences, VALIDATION: self.validation_sequences}
+        return {regime.name: own.get(regime.name, self.test_sequences) for regime in self.regimes}
+
+    def _kind(self, regime: str) -> tuple[int, tuple[int, ...]]:
+        """Length of the sequences of a regime, and its numbers of terms."""
+        word, _, number = regime.partition("-")
+        length = int(number) if word == "length" else self.training_length
+        return length, (int(number),) if word == "terms" else self.added
+
+    def made(self, regime: str, count: int, generator: np.random.Generator) -> Problems:
+        """Numbers, and as many of them marked as the regime has terms.
+
+        Args:
+            regime: Name of the regime.
+            count: Number of sequences.
+            generator: Draws numbers and places.
+
+        Raises:
+            UnknownNameError: If it is not a regime of the task.
+        """
+        length, choices = self._kind(check_regime(regime, self.regimes))
+        levels = integers(generator, LEVELS, count * length).reshape(count, length)
+        terms = np.array(choices)[integers(generator, len(choices), count)]
+        parts = np.zeros_like(levels)
+        for k in choices:
+            rows = np.flatnonzero(terms == k)
+            places = _places(length, k, len(rows), generator)
+            parts[rows[:, None], places] = 1 + np.arange(k)
+        markers = parts if self.separate_markers else np.minimum(parts, 1)
+        answer = (((2 * levels + 1) * (parts > 0)).sum(1) / (2 * LEVELS)).astype(np.float32)
+        return Problems(
+            items=self._table(),
+            index=torch.from_numpy(markers * LEVELS + levels),
+            target=torch.from_numpy(answer),
+            latent={"terms": torch.from_numpy(terms), "parts": torch.from_numpy(parts)},
+        )
+
+    def _table(self) -> Float[Tensor, "item feature"]:
+        """Every number without a marker, then with each of them."""
+        values = ((2 * torch.arange(LEVELS) + 1) / (2 * LEVELS)).repeat(1 + self._markers)
+        markers = torch.eye(1 + self._markers)[:, 1:].repeat_interleave(LEVELS, dim=0)
+        return torch.cat([values[:, None], markers], dim=1)
+
+    def loss(
+        self, outputs: Float[Tensor, "batch value"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """Squared error of the sum, as the score.
+
+        Args:
+            outputs: The sums as answered.
+            problems: The sequences.
+        """
+        return self.score(outputs, problems)
+
+    def score(
+        self, outputs: Float[Tensor, "batch value"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """Squared error of the sum; lower is better.
+
+        Args:
+            outputs: The sums as answered.
+            problems: The sequences.
+
+        Raises:
+            ValueError: If `outputs` is not of `(batch, 1)`.
+        """
+        check_outputs(outputs, problems, 1)
+        return (outputs[:, 0] - problems.target).square()
+
+    def chance(self, regime: str) -> float:
+        """Variance of the answer: the error of answering its mean.
+
+        Args:
+            regime: Name of the regime.
+        """
+        check_regime(regime, self.regimes)
+        _, choices = self._kind(regime)
+        return float(np.mean(choices) * (1 - LEVELS**-2) / 12 + np.var(choices) / 4)
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch value"]:
+        """The sum of the marked numbers.
+
+        Args:
+            problems: Sequences of any regime.
+        """
+        shown = problems.sequences()
+        return (shown[..., 0] * shown[..., 1:].sum(-1)).sum(1, keepdim=True)
+
+
+def _places(
+    length: int, parts: int, count: int, generator: np.random.Generator
+) -> Int64[np.ndarray, "batch slot"]:
+    """One place in each part of each sequence."""
+    ends = [part * length // parts for part in range(parts + 1)]
+    columns = [
+        low + integers(generator, high - low, count) for low, high in itertools.pairwise(ends)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _check_ascending(name: str, values: Sequence[int], fewest: int) -> None:
+    """Raise `ValueError` unless values are integers from `fewest` on, each once and ascending."""
+    for value in values:
+        check_number(name, value, fewest, MOST)
+    if sorted(set(values)) != list(values):
+        raise ValueError(f"{name} must be ascending, each number once, got {tuple(values)}")
+
+
+SYMBOLS: Final = 8
+"""Different symbols that are to be recalled; 0 is the blank and 9 the marker."""
+RECALLED: Final = 10
+"""Symbols of a problem."""
+MARKER: Final = SYMBOLS + 1
+SURE: Final = 100.0
+"""Logit of an answer that leaves no doubt."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Copying(OracleByHand, SequenceTask):
+    r"""What were the ten symbols at the start, after a long time in which nothing happens?
+
+    **What is asked.** Ten symbols from 1…8, drawn independently, are shown one after another;
+    then T − 1 blanks, a marker, and ten blanks more: T + 20 places. The answer at each place is
+    the blank or one of the eight symbols: blank at the first T + 10 places, the ten symbols in
+    their order at the last ten. T is the length of the dormant phase, its last place the marker.
+
+    **Worked example** (T = 4; · is the blank, ▸ the marker).
+
+    ```text
+      shown   3 7 1 1 8 2 4 6 5 2 · · · ▸ · · · · · · · · · ·
+      answer  · · · · · · · · · · · · · · 3 7 1 1 8 2 4 6 5 2
+    ```
+
+    **Regimes.** T = 50 in `training` and, with new sequences, in `validation`; 200, 1,000 and
+    10,000 in the tests `dormant-200`, `dormant-1000` and `dormant-10000`. Sequences are as long as
+    their regime has them. The symbols are uniform in all of them; of the 8¹⁰ sequences
+    none is kept from a test, and to meet one twice is as likely as chance has it.
+
+    **Score, floor and ceiling.** Share of the last ten places with the right symbol; 1/8 by
+    guessing; 1 by reading the first ten. Beside it every record has the cross-entropy, as the
+    loss: in nats, averaged over all T + 20 places, or over the last ten with `recalled_only`. Who
+    knows when to answer but remembers nothing has $10 \ln 8 / (T + 20)$ there
+    (`no_memory_loss`): 0.297 at T = 50 and 0.0945 at T = 200. A loss that falls with T is no
+    sign of memory.
+
+    **Known shortcuts.** None to the score. The loss over all places is near 0 for any model at
+    T = 10,000, as nearly all places ask for a blank.
+
+    **Source and deviations.** Lamb 2022, section 8.4.1, which does not number the symbols; sizes
+    and places after the authors' code, which draws new sequences in each epoch. Here training goes
+    through a fixed set in shuffled epochs. That code prints the loss over all places; the losses of
+    Table 1 at T = 200 are above ln 8 = 2.08, as a mean over the last ten places can be.
+
+    Args:
+        dormant: Length of the dormant phase in training, T, places.
+        test_dormant: The same in the tests, ascending.
+        training_sequences: Number of training sequences.
+        validation_sequences: Number of sequences that models may be chosen on.
+        test_sequences: Number of sequences of each test.
+        recalled_only: Whether the loss is averaged over the last ten places only.
+
+    Raises:
+        ValueError: If a number is out of range, or the tests are not ascending.
+
+    Reference:
+        lamb2022, section 8.4.1 and Table 1.
+    """
+
+    name: ClassVar[str] = "copying"
+    version: ClassVar[int] = 1
+    form: ClassVar[Form] = Form(axes=SYMBOL, arrangement="sequence", answer="everywhere")
+
+    dormant: Count = 50
+    test_dormant: tuple[Count, ...] = (200, 1_000, 10_000)
+    training_sequences: Count = 50_000
+    validation_sequences: Count = 1_000
+    test_sequences: tuple[Count, ...] = (1_000, 500, 64)
+    recalled_only: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        phases = (self.dormant, *self.test_dormant)
+        if (
+            len(phases) < 2
+            or sorted(set(phases[1:])) != list(phases[1:])
+            or min(phases) < phases[0]
+        ):
+            raise ValueError(
+                "test_dormant must be one or more ascending lengths of at least "
+                f"dormant={self.dormant}, got {self.test_dormant}"
+            )
+        if len(self.test_sequences) != len(self.test_dormant):
+            raise ValueError(
+                f"test_sequences must have a number for each of the {len(self.test_dormant)} "
+                f"tests, got {self.test_sequences}"
+            )
+
+    @property
+    def item_shape(self) -> tuple[int, ...]:
+        """Blank, eight symbols and marker, one-hot."""
+        return (MARKER + 1,)
+
+    @property
+    def length(self) -> int:
+        """Number of places of a training problem, T + 20; those of a test have more."""
+        return self.dormant + 2 * RECALLED
+
+    @property
+    def num_outputs(self) -> int:
+        """Logits at every place: of the blank and the eight symbols."""
+        return SYMBOLS + 1
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, validation, then the tests by the length of the dormant phase."""
+        unit = "dormant places beyond training"
+        same = tuple(Regime(name=n, distance=0.0, unit=unit) for n in (TRAINING, VALIDATION))
+        tests = (
+            Regime(name=f"dormant-{phase}", distance=float(phase - self.dormant), unit=unit)
+            for phase in self.test_dormant
+        )
+        return (*same, *tests)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of sequences of each set, by regime."""
+        counts = (self.training_sequences, self.validation_sequences, *self.test_sequences)
+        return dict(zip((regime.name for regime in self.regimes), counts, strict=True))
+
+    def made(self, regime: str, count: int, generator: np.random.Generator) -> Problems:
+        """Ten symbols, the dormant phase with the marker at its end, ten blanks.
+
+        Args:
+            regime: Name of the regime.
+            count: Number of sequences.
+            generator: Draws the symbols.
+
+        Raises:
+            UnknownNameError: If it is not a regime of the task.
+        """
+        symbols = 1 + integers(generator, SYMBOLS, count * RECALLED).reshape(count, RECALLED)
+        index = np.zeros((count, self._dormant(regime) + 2 * RECALLED), np.int64)
+        target = np.zeros_like(index)
+        index[:, :RECALLED] = target[:, -RECALLED:] = symbols
+        index[:, -RECALLED - 1] = MARKER
+        return Problems(
+            items=torch.eye(MARKER + 1),
+            index=torch.from_numpy(index),
+            target=torch.from_numpy(target),
+            latent={"symbols": torch.from_numpy(symbols)},
+        )
+
+    def _dormant(self, regime: str) -> int:
+        """Length of the dormant phase of a regime."""
+        check_regime(regime, self.regimes)
+        place = [known.name for known in self.regimes].index(regime)
+        return (self.dormant, self.dormant, *self.test_dormant)[place]
+
+    def loss(
+        self, outputs: Float[Tensor, "batch time value"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """Cross-entropy averaged over all places, or over the last ten with `recalled_only`.
+
+        Args:
+            outputs: Logits at every place.
+            problems: The sequences.
+
+        Raises:
+            ValueError: If `outputs` is not of `(batch, time, 9)`.
+        """
+        _check_outputs(outputs, problems)
+        first = -RECALLED if self.recalled_only else 0
+        logits, wanted = outputs[:, first:].transpose(1, 2), problems.target[:, first:]
+        return F.cross_entropy(logits, wanted, reduction="none").mean(1)
+
+    def score(
+        self, outputs: Float[Tensor, "batch time value"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """Share of the ten symbols that are recalled; a tie, or what is not a number, is wrong.
+
+        Args:
+            outputs: Logits at every place.
+            problems: The sequences.
+
+        Raises:
+            ValueError: If `outputs` is not of `(batch, time, 9)`.
+        """
+        _check_outputs(outputs, problems)
+        logits, wanted = outputs[:, -RECALLED:], problems.target[:, -RECALLED:]
+        return correct(logits, wanted).to(torch.float32).mean(1)
+
+    def chance(self, regime: str) -> float:
+        """Share of right symbols by guessing.
+
+        Args:
+            regime: Name of the regime.
+        """
+        check_regime(regime, self.regimes)
+        return 1 / SYMBOLS
+
+    def no_memory_loss(self, regime: str) -> float:
+        """Least loss without memory: blanks are foreseen, symbols are one in eight, nats.
+
+        Args:
+            regime: Name of the regime.
+        """
+        check_regime(regime, self.regimes)
+        places = RECALLED if self.recalled_only else self._dormant(regime) + 2 * RECALLED
+        return RECALLED * math.log(SYMBOLS) / places
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch time value"]:
+        """Logits of one who reads the first ten places.
+
+        Args:
+            problems: Sequences of any regime.
+        """
+        answer = torch.zeros_like(problems.index)
+        answer[:, -RECALLED:] = problems.items[problems.index[:, :RECALLED]].argmax(-1)
+        return SURE * F.one_hot(answer, SYMBOLS + 1).to(torch.float32)
+
+
+def _check_outputs(outputs: Tensor, problems: Problems) -> None:
+    """Raise `ValueError` if `outputs` is not of `(batch, time, 9)`."""
+    wanted = (*problems.index.shape, SYMBOLS + 1)
+    if tuple(outputs.shape) != wanted:
+        raise ValueError(
+            f"outputs must be of (batch, time, outputs) = {wanted}, got {tuple(outputs.shape)}"
+        )
