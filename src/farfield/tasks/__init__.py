@@ -86,9 +86,9 @@ from farfield.tasks._rules._same_different import TintedSameDifferent as TintedS
 from farfield.tasks._sequences._memory import Adding as Adding
 from farfield.tasks._sequences._memory import Copying as Copying
 from farfield.tasks._sequences._sequential_mnist import SequentialMNIST as SequentialMNIST
+from farfield.tasks._squares._object_frames import DynamicObjects as DynamicObjects
+from farfield.tasks._squares._object_frames import ObjectFrames as ObjectFrames
 from farfield.tasks._text._word_text import WordText as WordText
-from farfield.tasks._vaec._dynamic_objects import DynamicObjects as DynamicObjects
-from farfield.tasks._vaec._object_frames import ObjectFrames as ObjectFrames
 from farfield.tasks._vaec._vaec_read import read_vaec as read_vaec
 from farfield.tasks._vaec._vaec_scale import VAECScale as VAECScale
 from farfield.tasks._vaec._vaec_translation import VAECTranslation as VAECTranslation
