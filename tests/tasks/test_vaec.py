@@ -25,8 +25,12 @@ from farfield.tasks import (
     VAECScale,
     VAECTranslation,
 )
-from farfield.tasks._vaec._vaec_objects import draw_objects, level_values, measured_levels
-from farfield.tasks._vaec._vaec_problems import analogies
+from farfield.tasks._vaec._vaec_objects import (
+    analogies,
+    draw_objects,
+    level_values,
+    measured_levels,
+)
 from oracles import vaec as oracle
 from tasks.sets import digest, shown
 

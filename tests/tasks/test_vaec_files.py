@@ -435,7 +435,7 @@ def test_a_broken_file_is_read_or_refused(file: Path) -> None:
 def test_more_pictures_than_memory_should_hold_are_refused(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("farfield.tasks._vaec._vaec_read.LARGEST_TABLE", 7 * 64 * 64 * 3)
+    monkeypatch.setattr("farfield.tasks._vaec._vaec_files.LARGEST_TABLE", 7 * 64 * 64 * 3)
     with pytest.raises(ValueError, match="/1/imgs must leave the distinct pictures within 86,016"):
         read(file)
 
@@ -535,7 +535,7 @@ def test_what_would_be_refused_is_not_written(
 def test_more_pictures_than_are_read_are_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("farfield.tasks._vaec._vaec_write.LARGEST_TABLE", 7 * 64 * 64 * 3)
+    monkeypatch.setattr("farfield.tasks._vaec._vaec_files.LARGEST_TABLE", 7 * 64 * 64 * 3)
     with pytest.raises(ValueError, match="must have distinct pictures of at most 86,016 bytes"):
         write(tmp_path / "file.hy", PROBLEMS)
     write(tmp_path / "file.hy", PROBLEMS[:1])

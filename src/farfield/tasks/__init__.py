@@ -89,10 +89,10 @@ from farfield.tasks._sequences._sequential_mnist import SequentialMNIST as Seque
 from farfield.tasks._squares._object_frames import DynamicObjects as DynamicObjects
 from farfield.tasks._squares._object_frames import ObjectFrames as ObjectFrames
 from farfield.tasks._text._word_text import WordText as WordText
-from farfield.tasks._vaec._vaec_read import read_vaec as read_vaec
-from farfield.tasks._vaec._vaec_scale import VAECScale as VAECScale
-from farfield.tasks._vaec._vaec_translation import VAECTranslation as VAECTranslation
-from farfield.tasks._vaec._vaec_write import write_vaec as write_vaec
+from farfield.tasks._vaec._vaec import VAECScale as VAECScale
+from farfield.tasks._vaec._vaec import VAECTranslation as VAECTranslation
+from farfield.tasks._vaec._vaec_files import read_vaec as read_vaec
+from farfield.tasks._vaec._vaec_files import write_vaec as write_vaec
 from farfield.tasks._worlds._atari import Atari as Atari
 from farfield.tasks._worlds._babyai_picking import BabyAIPicking as BabyAIPicking
 from farfield.tasks._worlds._check_environment import check_environment as check_environment

@@ -1,0 +1,427 @@
+"""Visual analogy extrapolation challenge: translated, and scaled up (webb2020)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, final
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int64
+from torch import Tensor
+
+from farfield.core import LazyItems, Problems, Stream, check_fields
+from farfield.tasks._protocol._answers import ChoiceTask, OracleByHand
+from farfield.tasks._protocol._draws import integers
+from farfield.tasks._protocol._task import COLOR, TRAINING, Form, Regime, check_number
+from farfield.tasks._vaec._vaec_objects import (
+    CANVAS,
+    DIMENSIONS,
+    DRAWS,
+    MOST_LEVELS,
+    NUM_DIMENSIONS,
+    analogies,
+    draw_cluttered,
+    draw_objects,
+    drawn_clutter,
+    drawn_problems,
+    measured_levels,
+    visible_levels,
+)
+
+_PREMISES = 3
+_CHUNK = 128
+"""Pictures that the oracle measures at once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VAECTask(OracleByHand, ChoiceTask):
+    """Base of the visual analogies along one dimension."""
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+    form: ClassVar[Form] = Form(axes=COLOR, arrangement="group", answer="candidates")
+
+    train_on: int = 1
+    """Number of the region or scale that training shows."""
+    num_levels: int = MOST_LEVELS
+    """Levels of every dimension."""
+    levels_per_region: int = 7
+    """Levels of every dimension within a region or scale."""
+    image_size: int = 128
+    """Side of an image in pixels."""
+    problems_per_regime: int | None = None
+    """Problems of a set; `None` for a tenth of all."""
+    exact_width: bool = False
+    """True if a square of width s covers s pixels rather than s + 1."""
+    shuffled: bool = False
+    """True if the candidates are in random order rather than the right one first."""
+    second_object: bool = False
+    """True if every picture shows a square of another hue, which tells nothing."""
+    textured: bool = False
+    """True if the background of every picture is a texture rather than grey."""
+
+    @property
+    @abstractmethod
+    def _word(self) -> str:
+        """Word for a set: region or scale."""
+
+    @abstractmethod
+    def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
+        """The levels, counted from 0, that region or scale `number` takes on every dimension."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_number("num_levels", self.num_levels, 6, MOST_LEVELS)
+        check_number("levels_per_region", self.levels_per_region, 3, 14)
+        if self.num_levels % self.levels_per_region or self._count < 2:
+            raise ValueError(
+                f"levels_per_region must divide num_levels ({self.num_levels}) into 2 or more, "
+                f"got {self.levels_per_region}"
+            )
+        check_number("train_on", self.train_on, 1, self._count)
+        check_number("image_size", self.image_size, 64, 1024)
+        if self._cluttered and self.image_size % CANVAS:
+            raise ValueError(
+                f"image_size must be a multiple of {CANVAS} with second_object or textured, "
+                f"got {self.image_size}"
+            )
+        if self.problems_per_regime is not None:
+            kinds = NUM_DIMENSIONS * len(analogies(self.levels_per_region))
+            most = kinds * self.levels_per_region ** (NUM_DIMENSIONS - 1)
+            check_number("problems_per_regime", self.problems_per_regime, 1, most)
+
+    @property
+    def _cluttered(self) -> bool:
+        """True if a picture shows more than its object."""
+        return self.second_object or self.textured
+
+    @property
+    def _count(self) -> int:
+        """Number of regions or scales."""
+        return self.num_levels // self.levels_per_region
+
+    @property
+    def item_shape(self) -> tuple[int, ...]:
+        """Height, width and the three channels of an image."""
+        return (self.image_size, self.image_size, 3)
+
+    @property
+    def length(self) -> int:
+        """A, B, C and the candidates."""
+        return _PREMISES + self.num_candidates
+
+    @property
+    def num_candidates(self) -> int:
+        """One for each level of the varied dimension: D and its foils."""
+        return self.levels_per_region
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """One context: A, B, C and one candidate."""
+        return (tuple(range(_PREMISES + 1)),)
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, then the other regions or scales, the nearest first."""
+        others = [n for n in range(1, self._count + 1) if n != self.train_on]
+        others.sort(key=lambda number: abs(number - self.train_on))
+        return tuple(
+            Regime(
+                name=self._name_of(number),
+                distance=float(abs(number - self.train_on)),
+                unit=f"{self._word}s",
+            )
+            for number in (self.train_on, *others)
+        )
+
+    def _name_of(self, number: int) -> str:
+        return TRAINING if number == self.train_on else f"{self._word}-{number}"
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The sets of one run, by regime name; their images are drawn when they are asked for.
+
+        A region's problems do not depend on which region training shows.
+
+        Args:
+            stream: Stream of the run.
+        """
+        place = stream.child(self.name, f"v{self.version}")
+        sets = {
+            self._name_of(number): self._set(place.child(f"{self._word}-{number}"), number)
+            for number in range(1, self._count + 1)
+        }
+        return {regime.name: sets[regime.name] for regime in self.regimes}
+
+    def _set(self, place: Stream, number: int) -> Problems:
+        columns = drawn_problems(
+            place, self.levels_per_region, self.problems_per_regime, shuffled=self.shuffled
+        )
+        latent = {name: torch.from_numpy(column) for name, column in columns.items()}
+        index, target = latent.pop("index"), latent.pop("target")
+        items = self.objects(number)
+        if self._cluttered:
+            which = integers(place.child("pictures").numpy(), DRAWS, index.numel())
+            index = index * DRAWS + torch.from_numpy(which).reshape(index.shape)
+            items = self._in_clutter(items, place.child("clutter"))
+        return Problems(items=items, index=index, target=target, latent=latent)
+
+    def _in_clutter(self, objects: LazyItems, place: Stream) -> LazyItems:
+        """Several pictures of every object, one after another, each with clutter of its own."""
+        levels = objects.latent.repeat_interleave(DRAWS, dim=0)
+        return LazyItems(
+            latent=torch.cat([levels, drawn_clutter(place, len(levels))], dim=1),
+            draw=partial(
+                draw_cluttered,
+                num_levels=self.num_levels,
+                image_size=self.image_size,
+                exact_width=self.exact_width,
+                second_object=self.second_object,
+                textured=self.textured,
+            ),
+        )
+
+    def objects(self, number: int) -> LazyItems:
+        """All objects of a region or scale, in the order of their levels, brightness fastest.
+
+        They stand before even grey, without clutter.
+
+        Args:
+            number: Which region or scale, from 1.
+        """
+        check_number("number", number, 1, self._count)
+        levels = torch.from_numpy(self.levels_of(number))
+        return LazyItems(
+            latent=torch.cartesian_prod(*[levels] * NUM_DIMENSIONS),
+            draw=partial(
+                draw_objects,
+                num_levels=self.num_levels,
+                image_size=self.image_size,
+                exact_width=self.exact_width,
+            ),
+        )
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
+        """The outputs of the rule: how near each candidate comes to C + B − A, as measured.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        table = problems.items
+        rows, places = torch.unique(problems.index, return_inverse=True)
+        parts = (table.index_select(0, part) for part in rows.split(_CHUNK))
+        measure = visible_levels if self._cluttered else measured_levels
+        measured = torch.cat([measure(part, self.num_levels) for part in parts])
+        a, b, c, *candidates = measured[places].unbind(dim=1)
+        return -(torch.stack(candidates, dim=1) - (c + b - a)[:, None]).norm(dim=2)
+
+    def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
+        """Mask of the problems that vary in each dimension, by its name.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        varied = problems.latent["dimension"]
+        return {name: varied == number for number, name in enumerate(DIMENSIONS)}
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class VAECTranslation(VAECTask):
+    """Which square completes the analogy, in regions further and further from training?
+
+    **What is asked.** Four-term analogies A : B :: C : D between pictures of a green square on
+    grey. The square varies in X, Y, size and brightness; in a problem all pictures differ along one
+    of the four, and D is as far from C, in the same direction, as B from A. The candidates are D
+    and six foils, the six other levels of that dimension within the region: they show A, B and C
+    again wherever these are not D.
+
+    **Worked example.** The size varies, level 0 to 6.
+
+    ```text
+      ┌───┐   ┌───┐    ┌───┐   ┌───┐           ┌───┐┌───┐┌───┐┌───┐┌───┐┌───┐┌───┐
+      │ · │ : │ ▪ │ :: │ ▪ │ : │ ? │           │ ■ ││ · ││ · ││ ▪ ││ ▪ ││ ■ ││ ■ │
+      └───┘   └───┘    └───┘   └───┘           └───┘└───┘└───┘└───┘└───┘└───┘└───┘
+      size 0     2        3       ?         →     5     0    1    2    3    4    6
+    ```
+
+    **Places.** A, B, C, then D, then the foils in ascending order: the target is 0 in every
+    problem, as released. A model that scores each candidate by itself and all alike cannot tell;
+    one that knows the places answers 0 and needs `shuffled=True`.
+
+    **Regimes.** The 42 levels of each dimension are cut into six regions of seven: `training` shows
+    region 1 (small and dim, upper left), `region-2` … `region-6` what lies further and further off,
+    up to large, bright squares at the lower right. Each region has 7⁴ = 2,401 objects, which no
+    other has. With each of the 140 analogies along each dimension come 34 of the 343 combinations
+    of the other dimensions: 19,040 problems. The distance is counted in regions.
+
+    **Score, floor and ceiling.** Share of problems in which D scores higher than every foil; 1/7 by
+    guessing; 1 by measuring the squares. A tie is wrong: the released code counts a problem wrong
+    where all seven scores are equal, and so must every tie for the answer that always stands
+    first. `parts` gives the problems by the dimension they vary in, as the paper's supplement
+    scores them.
+
+    **Known shortcuts.** Of the 140 analogies along a dimension D is A in 18 and C is B in 18; D is
+    never B, C never A. The most frequent level is right in 24 of 140 (17 %), the most frequent one
+    for a given A, B or C in 35 or 36 (25 %), for two of them in at most 43 (31 %). The places tell
+    the answer unless `shuffled`; so do statistics over a batch that are taken for each place by
+    itself, as the released batch normalization does: D varies over all levels, each foil over two.
+
+    **Clutter.** With `second_object` every picture shows another square: red, blue, magenta, yellow
+    or cyan, as bright as objects may be, 3, 5 … 23 wide (and a pixel wider, as drawn), anywhere,
+    before the green one or behind it. With `textured` a square of 16×16 pixels is repeated over the
+    background, every channel of every pixel of it drawn from 88…168. Colors, as what is grey alone
+    would leave no trace in a difference of two channels. Of each object there are eight pictures,
+    each with clutter of its own; which of them stands at a place is drawn for the place. Levels,
+    analogies and candidates are those without clutter, and all regimes have it alike. It tells
+    nothing: an analogy between the second squares is right as often as a guess. What is hidden
+    lowers the ceiling: the green that is seen decides 98 % of the problems
+    in region 1 and all in the others.
+
+    **Source and deviations.** Webb et al. 2020, section 2.1.1, and the released generator, whose
+    pictures and levels these are to the byte; its random draw was not seeded, so this is another
+    one. Released and kept: red and blue of the object are 0; a square of width s covers s + 1
+    pixels (`exact_width=True`: s of them); the background is 128, of 255. At another
+    `image_size` the picture of 128×128 is reduced or enlarged, each pixel the mean of what it
+    covers. More problems than a tenth of all, 19,040, take more of the irrelevant combinations.
+
+    Args:
+        train_on: Number of the region that training shows, from 1.
+        num_levels: Levels of every dimension, at most 42.
+        levels_per_region: Levels of every dimension within a region, and so candidates.
+        image_size: Side of an image, 64…1024 pixels; in clutter a multiple of 128.
+        problems_per_regime: Problems of a set; `None` for a tenth of all: 19,040.
+        exact_width: Whether a square of width s covers s pixels rather than s + 1.
+        shuffled: Whether the candidates stand in random order rather than D first.
+        second_object: Whether every picture shows a square of another hue, which tells nothing.
+        textured: Whether the background of every picture is a texture rather than grey.
+
+    Raises:
+        ValueError: If the levels do not divide into regions, a number is out of its range, or
+            `image_size` is no multiple of 128 where there is clutter.
+
+    Reference:
+        webb2020, section 2.1 and 2.1.1.
+    """
+
+    name: ClassVar[str] = "vaec-translation"
+    version: ClassVar[int] = 1
+
+    @property
+    def _word(self) -> str:
+        return "region"
+
+    def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
+        """The levels, counted from 0, that region `number` takes on every dimension.
+
+        Args:
+            number: Which region, from 1.
+        """
+        check_number("number", number, 1, self._count)
+        first = (number - 1) * self.levels_per_region
+        return np.arange(first, first + self.levels_per_region)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class VAECScale(VAECTask):
+    """Which square completes the analogy, with differences larger and larger than in training?
+
+    **What is asked.** Four-term analogies A : B :: C : D between pictures of a green square on
+    grey. The square varies in X, Y, size and brightness; in a problem all pictures differ along one
+    of the four, and D is as far from C, in the same direction, as B from A. The candidates are D
+    and six foils, the six other levels of that dimension at that scale: they show A, B and C again
+    wherever these are not D.
+
+    **Worked example.** The size varies, level 0 to 6.
+
+    ```text
+      ┌───┐   ┌───┐    ┌───┐   ┌───┐           ┌───┐┌───┐┌───┐┌───┐┌───┐┌───┐┌───┐
+      │ · │ : │ ▪ │ :: │ ▪ │ : │ ? │           │ ■ ││ · ││ · ││ ▪ ││ ▪ ││ ■ ││ ■ │
+      └───┘   └───┘    └───┘   └───┘           └───┘└───┘└───┘└───┘└───┘└───┘└───┘
+      size 0     2        3       ?         →     5     0    1    2    3    4    6
+    ```
+
+    **Places.** A, B, C, then D, then the foils in ascending order: the target is 0 in every
+    problem, as released. A model that scores each candidate by itself and all alike cannot tell;
+    one that knows the places answers 0 and needs `shuffled=True`.
+
+    **Regimes.** `training` shows levels 1–7 of the 42 of each dimension, `scale-2` … `scale-6`
+    seven levels 2 … 6 times as far apart: squares that are larger, brighter, further to the lower
+    right, and differ by more. Each scale has 7⁴ = 2,401 objects. With each of the 140 analogies
+    along each dimension come 34 of the 343 combinations of the other dimensions: 19,040 problems.
+    The distance is counted in scales.
+
+    **Score, floor and ceiling.** Share of problems in which D scores higher than every foil; 1/7 by
+    guessing; 1 by measuring the squares. A tie is wrong: the released code counts a problem wrong
+    where all seven scores are equal, and so must every tie for the answer that always stands
+    first. `parts` gives the problems by the dimension they vary in, as the paper's supplement
+    scores them.
+
+    **Known shortcuts.** Of the 140 analogies along a dimension D is A in 18 and C is B in 18; D is
+    never B, C never A. The most frequent level is right in 24 of 140 (17 %), the most frequent one
+    for a given A, B or C in 35 or 36 (25 %), for two of them in at most 43 (31 %). The places tell
+    the answer unless `shuffled`; so do statistics over a batch that are taken for each place by
+    itself, as the released batch normalization does: D varies over all levels, each foil over two.
+
+    **Clutter.** With `second_object` every picture shows another square: red, blue, magenta, yellow
+    or cyan, as bright as objects may be, 3, 5 … 23 wide (and a pixel wider, as drawn), anywhere,
+    before the green one or behind it. With `textured` a square of 16×16 pixels is repeated over the
+    background, every channel of every pixel of it drawn from 88…168. Colors, as what is grey alone
+    would leave no trace in a difference of two channels. Of each object there are eight pictures,
+    each with clutter of its own; which of them stands at a place is drawn for the place. Levels,
+    analogies and candidates are those without clutter, and all regimes have it alike. It tells
+    nothing: an analogy between the second squares is right as often as a guess. What is hidden
+    lowers the ceiling: the green that is seen decides 99 % of the problems
+    at the first scale and all but all at the sixth.
+
+    **Source and deviations.** Webb et al. 2020, section 2.1.2, and the released generator, whose
+    pictures and levels these are to the byte; its random draw was not seeded, so this is another
+    one. Released and kept: red and blue of the object are 0; a square of width s covers s + 1
+    pixels (`exact_width=True`: s of them); the background is 128, of 255. At scale k
+    the levels are 1, 1 + k, … 1 + 6k; the text multiplies levels 1–7 by k, which gives k, 2k, … 7k
+    and fills the 42 (`levels_multiplied=True`). As released, level 1 occurs at every scale, scale 2
+    takes four of training's levels and scale 3 three: such objects are not outside its range. At
+    another `image_size` the picture of 128×128 is reduced or enlarged, each pixel the mean of what
+    it covers. More problems than a tenth of all, 19,040, take more of the irrelevant combinations.
+
+    Args:
+        train_on: Number of the scale that training shows, from 1.
+        num_levels: Levels of every dimension, at most 42.
+        levels_per_region: Levels of every dimension within a scale, and so candidates.
+        image_size: Side of an image, 64…1024 pixels; in clutter a multiple of 128.
+        problems_per_regime: Problems of a set; `None` for a tenth of all: 19,040.
+        exact_width: Whether a square of width s covers s pixels rather than s + 1.
+        shuffled: Whether the candidates stand in random order rather than D first.
+        second_object: Whether every picture shows a square of another hue, which tells nothing.
+        textured: Whether the background of every picture is a texture rather than grey.
+        levels_multiplied: Whether scale k takes levels k, 2k, … 7k, as the text has it.
+
+    Raises:
+        ValueError: If the levels do not divide into scales, a number is out of its range, or
+            `image_size` is no multiple of 128 where there is clutter.
+
+    Reference:
+        webb2020, section 2.1 and 2.1.2.
+    """
+
+    name: ClassVar[str] = "vaec-scale"
+    version: ClassVar[int] = 1
+
+    levels_multiplied: bool = False
+
+    @property
+    def _word(self) -> str:
+        return "scale"
+
+    def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
+        """The levels, counted from 0, that scale `number` takes on every dimension.
+
+        Args:
+            number: Which scale, from 1.
+        """
+        check_number("number", number, 1, self._count)
+        steps = np.arange(self.levels_per_region) * number
+        return steps + number - 1 if self.levels_multiplied else steps
