@@ -12,7 +12,7 @@ import pytest
 
 from farfield.core import UnknownNameError, stream
 from farfield.tasks import TRAINING, Atari, Environment, VectorEnv, is_at_hand, metric_of
-from farfield.tasks._worlds._atari_games import Game, ale_py, has_ale
+from farfield.tasks._worlds._atari import Game, ale_py, has_ale
 
 TASK = Atari(game="ms_pacman", modes=(1,))
 installed = pytest.mark.skipif(not has_ale(), reason="ale-py is not installed: [atari]")

@@ -19,8 +19,8 @@ from farfield.tasks import (
     is_at_hand,
     play,
 )
-from farfield.tasks._worlds._gymnasium_worlds import GymnasiumWorlds
-from farfield.tasks._worlds._minigrid import minigrid
+from farfield.tasks._worlds._babyai_picking import minigrid
+from farfield.tasks._worlds._checked_worlds import GymnasiumWorlds
 
 TASK = BabyAIPicking()
 installed = pytest.mark.skipif(

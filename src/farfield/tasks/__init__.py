@@ -97,11 +97,11 @@ from farfield.tasks._worlds._atari import Atari as Atari
 from farfield.tasks._worlds._babyai_picking import BabyAIPicking as BabyAIPicking
 from farfield.tasks._worlds._check_environment import check_environment as check_environment
 from farfield.tasks._worlds._checked_worlds import CheckedWorlds as CheckedWorlds
+from farfield.tasks._worlds._checked_worlds import GymnasiumWorlds as GymnasiumWorlds
 from farfield.tasks._worlds._episodes import Episodes as Episodes
 from farfield.tasks._worlds._episodes import expert_score as expert_score
 from farfield.tasks._worlds._episodes import play as play
 from farfield.tasks._worlds._episodes import random_score as random_score
-from farfield.tasks._worlds._gymnasium_worlds import GymnasiumWorlds as GymnasiumWorlds
 from farfield.tasks._worlds._object_picking import ObjectPicking as ObjectPicking
 
 TASKS: dict[str, type] = {

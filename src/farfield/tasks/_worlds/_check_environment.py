@@ -16,8 +16,7 @@ from farfield.core import stream as stream_of
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._environment import Environment
 from farfield.tasks._protocol._task import TRAINING, check_number
-from farfield.tasks._worlds._checked_worlds import CheckedWorlds
-from farfield.tasks._worlds._gymnasium_worlds import GymnasiumWorlds
+from farfield.tasks._worlds._checked_worlds import CheckedWorlds, GymnasiumWorlds
 
 COPIES: Final = 3
 FEW_STEPS: Final = 5

@@ -11,9 +11,14 @@ from jaxtyping import Float, Int64, UInt8
 from farfield.core import Stream, check_fields
 from farfield.tasks._protocol._task import TRAINING, Regime, check_number, check_regime
 from farfield.tasks._worlds._episodes import random_score
-from farfield.tasks._worlds._room_pictures import mission_of, picture_of
-from farfield.tasks._worlds._rooms import CHANNELS, Room, Rooms
-from farfield.tasks._worlds._shortest_paths import first_actions
+from farfield.tasks._worlds._rooms import (
+    CHANNELS,
+    Room,
+    Rooms,
+    first_actions,
+    mission_of,
+    picture_of,
+)
 
 NOVEL: Final = "novel-distractors"
 MOST: Final = 64
