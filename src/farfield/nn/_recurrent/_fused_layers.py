@@ -202,12 +202,10 @@ class FusedLayers(RecurrentLayers):
     Attributes:
         torch_class: torch's module of the same weights.
         dynamics: A step.
-        steps_on_cpu: Whether step by step takes less time than the kernel on a CPU.
     """
 
     torch_class: ClassVar[Callable[..., nn.RNNBase]]
     dynamics: ClassVar[type[LSTMDynamics | GRUDynamics]]
-    steps_on_cpu: ClassVar[bool]
 
     def _finish(
         self, device: Device, dtype: torch.dtype | None, generator: torch.Generator | None
@@ -239,7 +237,7 @@ class FusedLayers(RecurrentLayers):
     def _is_written_out(self, x: Tensor | Indexed) -> bool:
         """True if the kernel is slower, not made for this, or would ask for AVX-512."""
         items = x.items if isinstance(x, Indexed) else x
-        by_steps = self.steps_on_cpu or items is not x or torch.is_autocast_enabled("cpu")
+        by_steps = items is not x or torch.is_autocast_enabled("cpu")
         return is_transformed() or (on_cpu(items) and by_steps)
 
     def _run_kernel(self, x: Tensor, state: State, *options: Any) -> tuple[Tensor, ...]:
@@ -330,7 +328,6 @@ class LSTMLayer(FusedLayers):
 
     torch_class = nn.LSTM
     dynamics = LSTMDynamics
-    steps_on_cpu = False
 
     @check_arguments
     def __init__(  # noqa: PLR0913, PLR0917 — ten are torch's
@@ -368,7 +365,7 @@ class LSTMLayer(FusedLayers):
 
 @final
 class GRULayer(FusedLayers):
-    r"""torch's gated recurrent unit, by its fused kernel where that is the faster one.
+    r"""torch's gated recurrent unit, by its own kernel.
 
     $$r, z = \sigma(W_x x_t + b_x + W_h h_{t-1} + b_h), \qquad
       n = \tanh(W_x' x_t + b_x' + r (W_h' h_{t-1} + b_h')), \qquad
@@ -378,8 +375,8 @@ class GRULayer(FusedLayers):
     one load into the other. Beside that it draws its first weights from a generator and says what
     is wrong with an input in words. There is no second direction.
     It goes step by step under the transformations of `torch.func`, for which torch's kernel is not
-    made, and on a CPU, where that takes less time. `NormalizedGRU` takes normalizers, and is the
-    slower one.
+    made, and on a CPU over `Indexed` sequences and under `torch.autocast`. `NormalizedGRU` takes
+    normalizers, and is the slower one.
 
     Args:
         input_size: Number of features of an input.
@@ -415,7 +412,6 @@ class GRULayer(FusedLayers):
 
     torch_class = nn.GRU
     dynamics = GRUDynamics
-    steps_on_cpu = True  # torch's own does too, with gradients of the weights at each
 
     @check_arguments
     def __init__(  # noqa: PLR0913, PLR0917 — nine are torch's
