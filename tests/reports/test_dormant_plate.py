@@ -15,7 +15,7 @@ from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, NTMLayer
 from farfield.records import Store
 from farfield.reports import FIGURES, LIGHT, DormantPhases, Figure, Plate, illustrate, tabulate
-from farfield.reports._exhibits._dormant_phases import SEQUENCES, spread_of_remainders
+from farfield.reports._exhibits._sweeps import SEQUENCES, spread_of_remainders
 from farfield.reproductions import Table
 from farfield.tasks import Copying
 from farfield.training import trained_network

@@ -25,7 +25,7 @@ from farfield.reports import (
     results_pages,
     tabulate,
 )
-from farfield.reports._exhibits._plates import OneNetwork, by_quantity
+from farfield.reports._exhibits._exhibit import OneNetwork, by_quantity
 from farfield.reports._export._figure_export import PAPER_DIGEST
 from farfield.reproductions import Budget
 from reproductions import made_up

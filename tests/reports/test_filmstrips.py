@@ -17,7 +17,7 @@ from farfield.nn import GRULayer, LinearEncoder, RIMs
 from farfield.objectives import PPO
 from farfield.records import Store
 from farfield.reports import LIGHT, Figure, Filmstrips, TimeCourses, illustrate, tabulate
-from farfield.reports._exhibits import _filmstrips
+from farfield.reports._exhibits import _mechanisms
 from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
 from farfield.tasks import TRAINING, ObjectPicking
 from worlds import score_episodes
@@ -92,7 +92,7 @@ def test_a_filmstrip_shows_frames_over_mechanisms(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     score_episodes(monkeypatch, 4)
-    monkeypatch.setattr(_filmstrips, "EPISODES", 6)
+    monkeypatch.setattr(_mechanisms, "EPISODES", 6)
     store = Store(tmp_path / "runs")
     for own in (MECHANISMS, WITHOUT):
         run([Job(experiment=own, seed=0)], store, Here())

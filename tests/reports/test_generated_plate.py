@@ -12,7 +12,7 @@ import torch
 from farfield.execution import Here, Job, run
 from farfield.records import Store
 from farfield.reports import DARK, FIGURES, LIGHT, Figure, GeneratedImages, Quote, tabulate
-from farfield.reports._exhibits._generated_drawing import Sheet, draw_sheets
+from farfield.reports._exhibits._images import Sheet, draw_sheets
 from farfield.tasks import ImageGeneration
 from farfield.training import problems_of_run, trained_network
 from tasks import image_sets

@@ -40,7 +40,7 @@ from farfield.reports import (
     illustrate,
     tabulate,
 )
-from farfield.reports._exhibits._plane_drawing import (
+from farfield.reports._exhibits._planes import (
     Boundaries,
     Plane,
     draw_boundaries,

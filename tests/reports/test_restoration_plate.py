@@ -17,7 +17,7 @@ from farfield.functional import bicubic_resize
 from farfield.models import SRCNN
 from farfield.records import Store
 from farfield.reports import FIGURES, LIGHT, Figure, Report, Restorations, illustrate, tabulate
-from farfield.reports._exhibits._own_pictures import own_pictures
+from farfield.reports._exhibits._images import own_pictures
 from farfield.tasks import SuperResolution
 from farfield.training import trained_network
 

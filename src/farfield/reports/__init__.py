@@ -1,40 +1,42 @@
 """Tables, curves and pictures of problems, for people; from records alone."""
 
 from farfield._exports import exported
-from farfield.reports._exhibits._activation import ActivationOverTime as ActivationOverTime
-from farfield.reports._exhibits._activation_curves import ActivationCurves as ActivationCurves
-from farfield.reports._exhibits._against_columns import AgainstColumns as AgainstColumns
-from farfield.reports._exhibits._constants_by_layer import ConstantsByLayer as ConstantsByLayer
-from farfield.reports._exhibits._decision_boundaries import DecisionBoundaries as DecisionBoundaries
-from farfield.reports._exhibits._decision_surfaces import DecisionSurfaces as DecisionSurfaces
-from farfield.reports._exhibits._dormant_phases import DormantPhases as DormantPhases
-from farfield.reports._exhibits._embeddings import EmbeddingsByDimension as EmbeddingsByDimension
+from farfield.reports._exhibits._differences import PairedTests as PairedTests
+from farfield.reports._exhibits._differences import PublishedTest as PublishedTest
+from farfield.reports._exhibits._differences import RuleEffects as RuleEffects
 from farfield.reports._exhibits._exhibit import Exhibit as Exhibit
 from farfield.reports._exhibits._exhibit import Figure as Figure
+from farfield.reports._exhibits._exhibit import Finding as Finding
+from farfield.reports._exhibits._exhibit import Plate as Plate
 from farfield.reports._exhibits._exhibit import Quote as Quote
-from farfield.reports._exhibits._filmstrips import Filmstrips as Filmstrips
-from farfield.reports._exhibits._flattening import Flattening as Flattening
-from farfield.reports._exhibits._generalization import Generalization as Generalization
-from farfield.reports._exhibits._generated_images import GeneratedImages as GeneratedImages
-from farfield.reports._exhibits._illustrate import illustrate as illustrate
-from farfield.reports._exhibits._keys import KeysByPlace as KeysByPlace
-from farfield.reports._exhibits._layer_reads import LayerReads as LayerReads
-from farfield.reports._exhibits._neighbors import NearestNeighbors as NearestNeighbors
-from farfield.reports._exhibits._paired_tests import PairedTests as PairedTests
-from farfield.reports._exhibits._paired_tests import PublishedTest as PublishedTest
-from farfield.reports._exhibits._plates import Finding as Finding
-from farfield.reports._exhibits._plates import Plate as Plate
-from farfield.reports._exhibits._response_pairs import ResponsePairs as ResponsePairs
-from farfield.reports._exhibits._restorations import Restorations as Restorations
+from farfield.reports._exhibits._exhibit import illustrate as illustrate
+from farfield.reports._exhibits._images import GeneratedImages as GeneratedImages
+from farfield.reports._exhibits._images import Restorations as Restorations
+from farfield.reports._exhibits._images import ScoredMatrix as ScoredMatrix
+from farfield.reports._exhibits._layers import Flattening as Flattening
+from farfield.reports._exhibits._layers import NearestNeighbors as NearestNeighbors
+from farfield.reports._exhibits._layers import ResponsePairs as ResponsePairs
+from farfield.reports._exhibits._mechanisms import ActivationOverTime as ActivationOverTime
+from farfield.reports._exhibits._mechanisms import Filmstrips as Filmstrips
+from farfield.reports._exhibits._normalizers import ActivationCurves as ActivationCurves
+from farfield.reports._exhibits._normalizers import ConstantsByLayer as ConstantsByLayer
+from farfield.reports._exhibits._planes import DecisionBoundaries as DecisionBoundaries
+from farfield.reports._exhibits._planes import DecisionSurfaces as DecisionSurfaces
+from farfield.reports._exhibits._representations import (
+    EmbeddingsByDimension as EmbeddingsByDimension,
+)
+from farfield.reports._exhibits._representations import KeysByPlace as KeysByPlace
 from farfield.reports._exhibits._roll_outs import RollOuts as RollOuts
-from farfield.reports._exhibits._routing_paths import RoutingPaths as RoutingPaths
-from farfield.reports._exhibits._rule_effects import RuleEffects as RuleEffects
-from farfield.reports._exhibits._scored_matrix import ScoredMatrix as ScoredMatrix
-from farfield.reports._exhibits._scores_by_setting import ScoresBySetting as ScoresBySetting
+from farfield.reports._exhibits._routing import LayerReads as LayerReads
+from farfield.reports._exhibits._routing import RoutingPaths as RoutingPaths
+from farfield.reports._exhibits._routing import TypesByIteration as TypesByIteration
+from farfield.reports._exhibits._scores import AgainstColumns as AgainstColumns
+from farfield.reports._exhibits._scores import Generalization as Generalization
+from farfield.reports._exhibits._scores import ScoresBySetting as ScoresBySetting
+from farfield.reports._exhibits._sweeps import DormantPhases as DormantPhases
 from farfield.reports._exhibits._sweeps import FunctionsRemoved as FunctionsRemoved
 from farfield.reports._exhibits._sweeps import IterationsAtTest as IterationsAtTest
 from farfield.reports._exhibits._time_courses import TimeCourses as TimeCourses
-from farfield.reports._exhibits._types import TypesByIteration as TypesByIteration
 from farfield.reports._export._coverage import Coverage as Coverage
 from farfield.reports._export._coverage import coverage as coverage
 from farfield.reports._export._export import Line as Line

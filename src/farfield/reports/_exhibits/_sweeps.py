@@ -1,9 +1,9 @@
-"""Scores of Neural Interpreters with fewer iterations or functions than in training."""
+"""Scores of trained networks with fewer iterations or functions, or after longer phases."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, final
@@ -12,14 +12,15 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.container import Container
 from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from farfield.analysis import scores_by_iterations, scores_without_functions
+from farfield.analysis import recall_by_length, scores_by_iterations, scores_without_functions
 from farfield.core import Problems, stream
-from farfield.records import Store
-from farfield.reports._exhibits._exhibit import Figure
+from farfield.nn import NTMLayer
+from farfield.records import Record, Store
+from farfield.reports._exhibits._exhibit import Figure, Finding, Plate
 from farfield.reports._exhibits._looked_into import LookedInto, looked_into
-from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import (
     WIDTH,
     draw_floors,
@@ -36,7 +37,7 @@ from farfield.reports._report._report import Report, Row
 PROBLEMS: Final = 500
 """Problems that are scored, the first of a regime."""
 
-Courses = list[list[float]]
+CoursesSweeps = list[list[float]]
 """A score for each number, of each network."""
 
 ITERATIONS: Final = (
@@ -145,7 +146,7 @@ class FunctionsRemoved:
 
 def _courses(
     report: Report, store: Store, sweep: Callable[[LookedInto, Problems, int], list[float]]
-) -> list[tuple[Row, Courses]]:
+) -> list[tuple[Row, CoursesSweeps]]:
     """Scores of each row that was run, network by network."""
     found = []
     for row in report.rows:
@@ -164,7 +165,7 @@ def _plate(
     head: str,
     caption: str,
     numbers: Sequence[int],
-    courses: Sequence[tuple[Row, Courses]],
+    courses: Sequence[tuple[Row, CoursesSweeps]],
     findings: tuple[Finding, ...],
 ) -> Plate | None:
     if not courses:
@@ -176,7 +177,11 @@ def _plate(
         + (BANDS if any(len(found) > 1 for _, found in courses) else "")
         + DASHED,
         draw=partial(
-            _draw, report, numbers, courses, f"{name} {'removed' * (name == 'functions')}".strip()
+            _draw_sweeps,
+            report,
+            numbers,
+            courses,
+            f"{name} {'removed' * (name == 'functions')}".strip(),
         ),
         findings=findings,
     )
@@ -189,10 +194,10 @@ def _place(row: Row) -> str:
 
 
 @in_style
-def _draw(
+def _draw_sweeps(
     report: Report,
     numbers: Sequence[int],
-    courses: Sequence[tuple[Row, Courses]],
+    courses: Sequence[tuple[Row, CoursesSweeps]],
     label: str,
     theme: Theme,
 ) -> Picture:
@@ -226,4 +231,137 @@ def _draw(
     axes.set_xlabel(label)
     axes.set_ylabel(score_label(rows[0]))
     legend(picture, marks | floor_mark(theme), columns=4)
+    return picture
+
+
+SEQUENCES: Final = 50
+"""Sequences that are asked for after each length."""
+
+CAPTION: Final = (
+    "Symbols recalled of {sequences} sequences, the same after every length of the dormant phase; "
+    "a line for each network. Upright: the length of training; dashed: guessing."
+)
+
+CoursesDormant = list[list[float]]
+"""Recall after each length, in percent, of each network."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DormantPhases:
+    """Recall of networks of the copying task by the length of the dormant phase.
+
+    The quantities are named `least`, `most` and, of networks with slots, `remainder`.
+
+    Args:
+        lengths: The lengths, ascending.
+        trained: That of training.
+    """
+
+    lengths: tuple[int, ...]
+    trained: int
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """A line for each network of each row; `None` where nothing has been run.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Where the trained networks lie.
+
+        Raises:
+            StoreError: If a trained network is missing.
+        """
+        if store is None:
+            return None
+        shown: list[tuple[Row, CoursesDormant]] = []
+        findings: list[Finding] = []
+        for row in report.run:
+            looked = [_course(row, record, self, store) for record in row.records]
+            courses = [course for course, _ in looked]
+            shown.append((row, courses))
+            findings += _findings(figure, row, self, courses, slots=looked[0][1])
+        if not shown:
+            return None
+        return Plate(
+            name="dormant-phases",
+            title="Recall after every length",
+            caption=CAPTION.format(sequences=SEQUENCES),
+            draw=partial(_draw_dormant, shown, self, report.title),
+            findings=tuple(findings),
+        )
+
+
+def _course(
+    row: Row, record: Record, analysis: DormantPhases, store: Store
+) -> tuple[list[float], int | None]:
+    """Recall of one network, in percent, and its number of slots if it has any."""
+    run = looked_into(row, record, store)
+    place = stream(record.seed, "dormant phases")
+    recalled = recall_by_length(run.network, run.task, analysis.lengths, SEQUENCES, place)
+    memories = [part for part in run.network.modules() if isinstance(part, NTMLayer)]
+    return [100 * share for share in recalled], len(memories[0].memory) if memories else None
+
+
+def _findings(
+    figure: Figure, row: Row, analysis: DormantPhases, courses: CoursesDormant, *, slots: int | None
+) -> Iterator[Finding]:
+    """Range of recall beyond the length of training, and among lengths of one remainder."""
+    beyond = np.array(analysis.lengths) > analysis.trained
+    name = row.claim.row
+    for what, choose in (("least", min), ("most", max)):
+        yield Finding(
+            what=f"{name}: {what} recall after any length above {analysis.trained}",
+            paper=figure.words(what),
+            ours=text.over_counted([choose(np.array(course)[beyond]) for course in courses]),
+        )
+    if slots is not None:
+        yield Finding(
+            what=f"{name}: largest difference between lengths with one remainder by its "
+            f"{slots} slots",
+            paper=figure.words("remainder"),
+            ours=text.over_counted(
+                [spread_of_remainders(analysis.lengths, course, slots) for course in courses]
+            ),
+        )
+
+
+def spread_of_remainders(lengths: Sequence[int], course: Sequence[float], slots: int) -> float:
+    """Largest difference between lengths that leave the same remainder.
+
+    Args:
+        lengths: The lengths.
+        course: What was measured after each.
+        slots: What they are divided by.
+    """
+    groups: dict[int, list[float]] = {}
+    for length, value in zip(lengths, course, strict=True):
+        groups.setdefault(length % slots, []).append(value)
+    return max(max(group) - min(group) for group in groups.values())
+
+
+@in_style
+def _draw_dormant(
+    shown: Sequence[tuple[Row, CoursesDormant]], analysis: DormantPhases, title: str, theme: Theme
+) -> Picture:
+    """A strip for each row: recall against the length."""
+    picture = Picture(figsize=(WIDTH, 0.9 + 1.0 * len(shown)))
+    picture.suptitle(title, x=0.006, ha="left", fontsize=8.2, weight="bold")
+    panels = picture.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (row, courses) in zip(panels, shown, strict=True):
+        axes.axvline(analysis.trained, color=theme.models[0], linewidth=1.0)
+        draw_floors(axes.axhline, [row], theme)
+        for course in courses:
+            axes.plot(analysis.lengths, course, color=theme.foreground, linewidth=1.0)
+        axes.set(xlim=(analysis.lengths[0], analysis.lengths[-1]), ylim=(0, 104))
+        axes.set_title(
+            f"{row.claim.row}, {text.budget(row)} of steps, {text.networks(len(courses))}"
+        )
+    picture.supylabel(score_label(shown[0][0]))
+    panels[-1].set_xlabel("length of the dormant phase (steps)")
+    marks = {
+        "one network": Line2D([], [], color=theme.foreground, linewidth=1.0),
+        "length of training": Line2D([], [], color=theme.models[0], linewidth=1.0),
+    }
+    legend(picture, marks | floor_mark(theme), columns=3)
     return picture

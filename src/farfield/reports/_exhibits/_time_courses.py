@@ -18,8 +18,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from farfield._text import fixed
 from farfield.analysis import TimeCourse, time_course
 from farfield.records import Store
-from farfield.reports._exhibits._exhibit import Figure
-from farfield.reports._exhibits._plates import Finding, Plate
+from farfield.reports._exhibits._exhibit import Figure, Finding, Plate
 from farfield.reports._profile._axes import (
     WIDTH,
     frame,

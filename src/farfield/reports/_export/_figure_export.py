@@ -13,7 +13,7 @@ import msgspec
 
 from farfield.core import excerpt, expand_home, printable, read_regular
 from farfield.records import Record, write_whole
-from farfield.reports._exhibits._plates import Finding, Plate
+from farfield.reports._exhibits._exhibit import Finding, Plate
 from farfield.reports._export._export import Line, encode, line_of, load_export
 from farfield.reports._figures._registry import FIGURES
 from farfield.reports._profile._profiles import png

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reports._exhibits._against_columns import AgainstColumns
 from farfield.reports._exhibits._exhibit import Exhibit, Figure, Quote
-from farfield.reports._exhibits._routing_paths import RoutingPaths
-from farfield.reports._exhibits._scored_matrix import ScoredMatrix
+from farfield.reports._exhibits._images import ScoredMatrix
+from farfield.reports._exhibits._routing import RoutingPaths, TypesByIteration
+from farfield.reports._exhibits._scores import AgainstColumns
 from farfield.reports._exhibits._sweeps import FunctionsRemoved, IterationsAtTest
-from farfield.reports._exhibits._types import TypesByIteration
 from farfield.reproductions import Table
 from farfield.reproductions.gondal2021 import (
     ALONE,

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reports._exhibits._activation import ActivationOverTime
-from farfield.reports._exhibits._decision_boundaries import DecisionBoundaries
-from farfield.reports._exhibits._decision_surfaces import DecisionSurfaces
-from farfield.reports._exhibits._dormant_phases import DormantPhases
+from farfield.reports._exhibits._differences import RuleEffects
 from farfield.reports._exhibits._exhibit import Figure, Quote
-from farfield.reports._exhibits._filmstrips import Filmstrips
-from farfield.reports._exhibits._flattening import Flattening
-from farfield.reports._exhibits._generated_images import GeneratedImages
-from farfield.reports._exhibits._layer_reads import LayerReads
-from farfield.reports._exhibits._neighbors import NearestNeighbors
+from farfield.reports._exhibits._images import GeneratedImages
+from farfield.reports._exhibits._layers import Flattening, NearestNeighbors
+from farfield.reports._exhibits._mechanisms import ActivationOverTime, Filmstrips
+from farfield.reports._exhibits._planes import DecisionBoundaries, DecisionSurfaces
 from farfield.reports._exhibits._roll_outs import RollOuts
-from farfield.reports._exhibits._rule_effects import RuleEffects
+from farfield.reports._exhibits._routing import LayerReads
+from farfield.reports._exhibits._sweeps import DormantPhases
 from farfield.reports._exhibits._time_courses import TimeCourses
 from farfield.reproductions import Table
 from farfield.reproductions.lamb2022 import (

@@ -6,12 +6,11 @@ import glob
 from collections.abc import Mapping
 from typing import Final
 
-from farfield.reports._exhibits._activation_curves import ActivationCurves
-from farfield.reports._exhibits._constants_by_layer import ConstantsByLayer
 from farfield.reports._exhibits._exhibit import Figure, Quote
-from farfield.reports._exhibits._response_pairs import ResponsePairs
-from farfield.reports._exhibits._restorations import Restorations
-from farfield.reports._exhibits._scores_by_setting import ScoresBySetting
+from farfield.reports._exhibits._images import Restorations
+from farfield.reports._exhibits._layers import ResponsePairs
+from farfield.reports._exhibits._normalizers import ActivationCurves, ConstantsByLayer
+from farfield.reports._exhibits._scores import ScoresBySetting
 from farfield.reproductions import Table
 from farfield.reproductions.ren2017 import (
     CAPTIONS,

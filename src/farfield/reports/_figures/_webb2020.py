@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reports._exhibits._embeddings import EmbeddingsByDimension
 from farfield.reports._exhibits._exhibit import Figure, Quote
+from farfield.reports._exhibits._representations import EmbeddingsByDimension
 from farfield.reports._exhibits._time_courses import TimeCourses
 from farfield.reproductions import Table
 from farfield.reproductions.webb2020 import TABLE_1

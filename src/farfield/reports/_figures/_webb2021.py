@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Final
 
+from farfield.reports._exhibits._differences import PairedTests, PublishedTest
 from farfield.reports._exhibits._exhibit import Figure, Quote
-from farfield.reports._exhibits._generalization import Generalization
-from farfield.reports._exhibits._keys import KeysByPlace
-from farfield.reports._exhibits._paired_tests import PairedTests, PublishedTest
+from farfield.reports._exhibits._representations import KeysByPlace
+from farfield.reports._exhibits._scores import Generalization
 from farfield.reports._exhibits._time_courses import TimeCourses
 from farfield.reproductions import Claim, Published, Table
 from farfield.reproductions import webb2021 as tables

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from farfield.core import expand_home, printable
 from farfield.records import write_whole
-from farfield.reports._exhibits._plates import FINDING_HEAD, Plate, by_quantity
+from farfield.reports._exhibits._exhibit import FINDING_HEAD, Plate, by_quantity
 from farfield.reports._profile._profiles import png, profiles, svg
 from farfield.reports._profile._theme import DARK, LIGHT, Theme
 from farfield.reports._report import _text as text

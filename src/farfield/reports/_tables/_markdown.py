@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from farfield._text import cell_words, one_line
-from farfield.reports._exhibits._plates import FINDING_HEAD, Finding, Plate, by_quantity
+from farfield.reports._exhibits._exhibit import FINDING_HEAD, Finding, Plate, by_quantity
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Finder, Report, Row
 from farfield.reproductions import Statement, judge_statement

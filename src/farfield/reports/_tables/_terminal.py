@@ -11,7 +11,7 @@ from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
-from farfield.reports._exhibits._plates import FINDING_HEAD, Plate, by_quantity
+from farfield.reports._exhibits._exhibit import FINDING_HEAD, Plate, by_quantity
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Report, Row
 from farfield.reproductions import Verdict
