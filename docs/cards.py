@@ -18,12 +18,12 @@ import types
 import typing
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
-from docstring_parser import Docstring
+from docstring_parser import Docstring, DocstringMeta, DocstringParam
 from docstring_parser.google import DEFAULT_SECTIONS, GoogleParser, Section, SectionType
 
-from farfield.core import REFERENCES, Reference, stream
+from farfield.core import ARGUMENTS, REFERENCES, Reference, stream
 from farfield.models import REASONERS
 from farfield.nn import ENCODERS
 from farfield.tasks import TASKS, TRAINING, NeedsFiles, Task
@@ -103,6 +103,7 @@ def card(folder: str, name: str, thing: Any) -> str:
         thing: A class or a function.
     """
     text = PARSER.parse(inspect.getdoc(thing) or "")
+    text.meta = described(thing, text)
     parts = [f"## {name}", text.short_description or "", call(folder, name, thing)]
     parts += [f"On the command line: `{word}`." for word in own_names(thing)]
     parts += [fenced_formulas(text.long_description or "")]
@@ -110,6 +111,40 @@ def card(folder: str, name: str, thing: Any) -> str:
     if inspect.isclass(thing):
         parts += [*([measured(thing)] if thing in TASKS.values() else []), members(thing)]
     return "\n\n".join(part for part in parts if part)
+
+
+def described(thing: Any, text: Docstring) -> list[DocstringMeta]:
+    """Sections of a docstring, with the arguments that it leaves to a base or to `ARGUMENTS`.
+
+    Args:
+        thing: A class or a function.
+        text: Its docstring.
+    """
+    own = {part.arg_name: part for part in text.meta if is_argument(part)}
+    if not is_called(thing):
+        return text.meta
+    known = dict(ARGUMENTS)
+    for base in reversed(getattr(thing, "__mro__", ())[1:]):
+        if base.__module__.startswith("farfield."):
+            parts = PARSER.parse(inspect.getdoc(base) or "").meta
+            known |= {part.arg_name: part.description for part in parts if is_argument(part)}
+    said = {name.strip() for names in own for name in names.split(",")}
+    for name in inspect.signature(thing).parameters.keys() & known.keys() - said:
+        own[name] = DocstringParam(["param", name], known[name], name, None, None, None)
+    order = [*inspect.signature(thing).parameters]
+    arguments = sorted(own.values(), key=lambda part: place_of(part, order))
+    return [*arguments, *(part for part in text.meta if not is_argument(part))]
+
+
+def is_argument(part: DocstringMeta) -> TypeGuard[DocstringParam]:
+    """True for a line of the section Args."""
+    return part.args[0] == "param"
+
+
+def place_of(part: DocstringParam, order: list[str]) -> int:
+    """Position of an argument in the signature; the first, of some that share a line."""
+    name = part.arg_name.split(",")[0].strip().lstrip("*")
+    return order.index(name) if name in order else len(order)
 
 
 def call(folder: str, name: str, thing: Any) -> str:
@@ -274,8 +309,9 @@ def own_and_inherited(cls: type) -> dict[str, Any]:
 
 def described_arguments(function: Any) -> Iterator[str]:
     """The arguments of a member that users write themselves."""
-    for part in PARSER.parse(inspect.getdoc(function) or "").params:
-        yield f"  - `{part.arg_name}`: {on_one_line(part.description or '')}"
+    for part in described(function, PARSER.parse(inspect.getdoc(function) or "")):
+        if is_argument(part):
+            yield f"  - `{part.arg_name}`: {on_one_line(part.description or '')}"
 
 
 def measured(task: Any) -> str:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import torch
+
+from farfield.core import ARGUMENTS
+from farfield.nn import ContextNorm
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CARDS = CHECKOUT / "docs" / "cards"
@@ -48,6 +55,54 @@ def test_every_public_class_and_function_has_a_card() -> None:
             if described and path.parent.name not in commands and name not in headings:
                 without.append(f"{path.parent.name}.{name}")
     assert without == []
+
+
+def undescribed(cards: dict[str, Any], thing: Any) -> set[str]:
+    """Arguments that neither a docstring, one of a base, nor `ARGUMENTS` describes."""
+    parts = cards["PARSER"].parse(inspect.getdoc(thing) or "").meta
+    if not any(part.args[0] == "param" for part in parts):
+        return set()
+    text = SimpleNamespace(meta=parts)
+    said = [part.args[1] for part in cards["described"](thing, text) if len(part.args) > 1]
+    names = {name.strip().lstrip("*") for part in said for name in part.split(",")}
+    return inspect.signature(thing).parameters.keys() - names - {"self", "cls"}
+
+
+def test_a_docstring_that_describes_arguments_describes_all_but_the_common_ones() -> None:
+    cards = runpy.run_path(str(CHECKOUT / "docs" / "cards.py"))
+    without = []
+    for folder in cards["PAGES"]:
+        module = importlib.import_module(f"farfield.{folder}")
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if not (inspect.isclass(thing) or inspect.isfunction(thing)):
+                continue
+            members = vars(thing).values() if inspect.isclass(thing) else ()
+            functions = [getattr(member, "__func__", member) for member in members]
+            for part in [thing, *filter(inspect.isfunction, functions)]:
+                without += [f"{folder}.{part.__qualname__}: {n}" for n in undescribed(cards, part)]
+    assert without == []
+
+
+def test_arguments_that_are_not_described_are_found() -> None:
+    cards = runpy.run_path(str(CHECKOUT / "docs" / "cards.py"))
+
+    def function(first: int, second: int, generator: torch.Generator) -> None:
+        """Do nothing.
+
+        Args:
+            first: Any number.
+        """
+
+    assert undescribed(cards, function) == {"second"}
+
+
+def test_a_card_holds_the_common_arguments_that_a_docstring_leaves_out() -> None:
+    page = COMMITTED["nn"]
+    card = page[page.index("## ContextNorm") : page.index("## ConvEncoder")]
+    assert "num_features" not in ContextNorm.__doc__
+    assert f"**Arguments**\n\n- `num_features`: {ARGUMENTS['num_features']}\n- `seg" in card
+    assert "farfield.core.ARGUMENTS" in ContextNorm.__init__.__doc__  # where `help` sends a reader
 
 
 def test_a_card_says_what_its_docstring_says() -> None:

@@ -25,7 +25,6 @@ def mean_score(network: nn.Module, task: ProblemTask, problems: Problems) -> flo
     Args:
         network: A trained network.
         task: Whose score.
-        problems: What is answered.
     """
     scores, _ = score_problems(network, task, problems)
     return float(scores.double().mean())

@@ -34,7 +34,6 @@ def keys_of(network: nn.Module, problems: Problems, *, first: int = FIRST) -> Ke
 
     Args:
         network: A `Relational` network with an `ESBN`, e.g. from `trained_network`.
-        problems: What it is shown.
         first: Places whose items are followed to their second appearance.
 
     Raises:

@@ -70,7 +70,6 @@ class FGSM:
 
         Args:
             model: The network that is attacked.
-            problems: The problems.
             loss: Loss of the task, one number per problem.
             stream: Not used.
         """
@@ -130,7 +129,6 @@ class PGD:
 
         Args:
             model: The network that is attacked.
-            problems: The problems.
             loss: Loss of the task, one number per problem.
             stream: Source of the first points.
         """
@@ -210,7 +208,6 @@ class Brightness:
 
         Args:
             model: Not used.
-            problems: The problems.
             loss: Not used.
             stream: Not used.
 
@@ -258,7 +255,6 @@ class Contrast:
 
         Args:
             model: Not used.
-            problems: The problems.
             loss: Not used.
             stream: Not used.
 
@@ -318,7 +314,6 @@ class Rotation:
 
         Args:
             model: Not used.
-            problems: The problems.
             loss: Not used.
             stream: Source of the angles.
         """
@@ -364,7 +359,6 @@ class Shear:
 
         Args:
             model: Not used.
-            problems: The problems.
             loss: Not used.
             stream: Source of the angles.
         """
@@ -412,7 +406,6 @@ class Zoom:
 
         Args:
             model: Not used.
-            problems: The problems.
             loss: Not used.
             stream: Not used.
         """
@@ -506,7 +499,6 @@ class Occlusion:
 
         Args:
             model: Not used.
-            problems: The problems.
             loss: Not used.
             stream: Source of the centers.
 

@@ -23,7 +23,6 @@ def representations_of(
 
     Args:
         network: A trained network, in evaluation mode.
-        problems: What it is shown.
         layer: Name of the layer, as in `network.named_modules()`.
 
     Raises:
@@ -48,7 +47,6 @@ def layer_outputs(
 
     Args:
         network: A trained network, in evaluation mode.
-        problems: What it is shown.
         layer: Name of the layer, as in `network.named_modules()`.
 
     Raises:
@@ -70,7 +68,6 @@ def probabilities_of(
     Args:
         network: A trained network, in evaluation mode, with a logit for each class, or one for the
             second of two.
-        problems: What it is shown.
         replaced: Representations in place of the outputs of layers, a row for each problem, by the
             name of the layer.
 

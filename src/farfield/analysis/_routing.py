@@ -32,7 +32,6 @@ def attention_of(
 
     Args:
         network: A `Relational` network with a `Transformer`, e.g. from `trained_network`.
-        problems: What it is shown.
 
     Returns:
         Weights that sum to 1 over the last axis, the places attended to.
@@ -99,7 +98,6 @@ def routing_of(network: nn.Module, problems: Problems) -> Routing:
 
     Args:
         network: A network with a `NeuralInterpreter`, e.g. from `trained_network`.
-        problems: What it is shown.
 
     Raises:
         ValueError: If the network has no Neural Interpreter, or several.
@@ -193,7 +191,6 @@ def scores_by_iterations(
     Args:
         network: A network with a `NeuralInterpreter`; it is left as it was.
         task: Whose score.
-        problems: What is answered.
         numbers: Numbers of iterations.
 
     Raises:
@@ -228,7 +225,6 @@ def scores_without_functions(
     Args:
         network: A network with a `NeuralInterpreter`; it is left as it was.
         task: Whose score.
-        problems: What is answered.
         numbers: Numbers of functions removed, from 0 on; fewer than there are.
         place: Where the functions to remove are drawn from: the first of one order.
 
@@ -296,7 +292,6 @@ class RandomAttention:
 
         Args:
             model: Not used.
-            problems: The problems.
             loss: Not used.
             stream: Not used.
         """
@@ -359,7 +354,6 @@ def layer_reads_of(network: nn.Module, problems: Problems) -> tuple[LayerRead, .
 
     Args:
         network: A network with a `MultiPass`, e.g. from `trained_network`.
-        problems: What it is shown.
 
     Raises:
         ValueError: If the network has no `MultiPass`, or several.

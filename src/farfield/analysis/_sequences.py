@@ -140,7 +140,6 @@ class NeuralCache:
 
         Args:
             model: Not used.
-            problems: The problems.
             loss: Not used.
             stream: Not used.
         """

@@ -40,7 +40,6 @@ def map_responses(
 
     Args:
         network: A trained network, in evaluation mode.
-        problems: What it is shown.
         layer: Name of a layer that gives maps, as in `network.named_modules()`.
         samples: Number of positions, drawn without repetition from those of all problems.
         stream: Source of the positions.
@@ -237,7 +236,6 @@ def normalizer_scales(network: nn.Module, problems: Problems) -> tuple[Normalize
 
     Args:
         network: A trained network, in evaluation mode.
-        problems: What it is shown.
 
     Raises:
         ValueError: If the network calls no such part.
@@ -302,7 +300,6 @@ def active_of(network: nn.Module, problems: Problems) -> Bool[Tensor, "batch tim
 
     Args:
         network: A `SequenceModel` with `RIMs`, e.g. from `trained_network`.
-        problems: What it is shown.
 
     Raises:
         ValueError: If the network has no mechanisms.

@@ -36,9 +36,6 @@ class Surface(NamedTuple):
 def plane_points(problems: Problems) -> Float[Tensor, "batch 2"]:
     """The items of problems of one item of two numbers.
 
-    Args:
-        problems: The problems.
-
     Raises:
         ValueError: If they have more than one item, or items of another shape.
     """

@@ -101,7 +101,6 @@ def train_missing(
         command: Where and how many networks train at once.
         jobs: Everything that is asked for.
         labels: What to call an experiment, by its key.
-        store: Where the records are.
         console: Where to show it.
     """
     if command.executor is None:

@@ -28,6 +28,7 @@ from farfield._text import printable as printable
 from farfield.core._abilities import EncodesItems as EncodesItems
 from farfield.core._abilities import EncodesWithPart as EncodesWithPart
 from farfield.core._abilities import HasMixingLayers as HasMixingLayers
+from farfield.core._argument_texts import ARGUMENTS as ARGUMENTS
 from farfield.core._arguments import check_arguments as check_arguments
 from farfield.core._arguments import check_fields as check_fields
 from farfield.core._generators import Generator as Generator

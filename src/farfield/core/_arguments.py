@@ -16,9 +16,14 @@ from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
 from inspect import Parameter
-from typing import Any, ClassVar, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from farfield.core._hints import Kind, hints_of, kind_of
+
+CONSTRUCTOR: Final = (
+    "Make one; `farfield.core.ARGUMENTS` and base classes describe what the class does not."
+)
+"""Docstring of constructors that have none."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,8 +60,9 @@ def _field_kinds(cls: type[DataclassInstance]) -> tuple[tuple[str, Kind], ...]:
 def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function or method so that its arguments are checked by their annotations.
 
-    Its signature, name and docstring stay. Defaults are not checked, and what does not fit the
-    signature fails as without the check. Annotations are read at the first call.
+    Its signature, name and docstring stay; a constructor without a docstring gets one that says
+    where arguments are described. Defaults are not checked, and what does not fit the signature
+    fails as without the check. Annotations are read at the first call.
 
     Args:
         function: The function.
@@ -77,6 +83,8 @@ def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
         }
         return function(*positional, **named)
 
+    if function.__name__ == "__init__":
+        checked.__doc__ = function.__doc__ or CONSTRUCTOR
     return checked
 
 

@@ -61,7 +61,6 @@ def stream(seed: int, *path: str | int) -> Stream:
     """The stream of run `seed` for the purpose that `path` names.
 
     Args:
-        seed: Number of the run, at least 0.
         path: What is drawn, from general to special.
 
     Example:

@@ -88,7 +88,6 @@ def one_after_another(
 
     Args:
         orders: Which ones.
-        device: Where they are.
         report: Takes the progress.
         engine: What their records say of how they ran, and why so.
     """

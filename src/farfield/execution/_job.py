@@ -91,7 +91,6 @@ def check_matmul(matmul: Matmul, device: str) -> None:
 
     Args:
         matmul: How matrices of float32 are multiplied.
-        device: Where.
     """
     if matmul not in get_args(Matmul):
         raise ValueError(f"matmul must be 'float32' or 'tf32', got {matmul!r}")

@@ -220,7 +220,6 @@ def train_together(
 
     Args:
         orders: Which ones; the checkpoint and the clock are those of the first.
-        device: Where they are.
         report: Shown how far they are.
     """
     seeds, starts = [order.job.seed for order in orders], [order.start for order in orders]

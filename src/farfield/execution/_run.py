@@ -85,7 +85,6 @@ def run(
 
     Args:
         jobs: What to run.
-        store: Where the records are.
         executor: Where networks are trained; chosen by `device` and `workers` if `None`.
         device: `"cpu"` or `"cuda"`.
         workers: Number of processes; if `None`, as many as there are cores, and none on a GPU.
@@ -334,7 +333,6 @@ def results(jobs: Iterable[Job], store: Store) -> list[Record]:
 
     Args:
         jobs: What was run.
-        store: Where the records are.
 
     Raises:
         ExecutionError: If a job has no record.

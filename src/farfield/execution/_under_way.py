@@ -105,7 +105,6 @@ def note_progress(
 
     Args:
         report: Takes the news.
-        store: Where the records are.
         asked: Networks that the command is to train.
     """
     words: dict[str, tuple[str, str]] = {}

@@ -288,19 +288,11 @@ class Experiment:
         return (*self.task.regimes, *(change.regime for change in self.perturbations))
 
     def chance(self, regime: str) -> float:
-        """Expected score of an answer that ignores the problem; of a perturbed regime that before.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Expected score of an answer that ignores the problem; perturbation does not change it."""
         return self.task.chance(self.unperturbed(regime))
 
     def unperturbed(self, regime: str) -> str:
-        """Name of the regime of the task that a regime is made from; its own if it is none.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Name of the regime of the task that a regime is made from; its own if it is none."""
         before = {change.regime.name: change.of for change in self.perturbations}
         return before.get(regime, regime)
 

@@ -38,7 +38,6 @@ class Perturbation(Protocol):
             model: The trained network, in evaluation mode: from `(items, index)` to outputs.
             problems: The problems of the regime, some at a time.
             loss: Loss of the task, one number per problem.
-            stream: Source of random numbers.
         """
         ...
 
@@ -52,6 +51,5 @@ class ChangesNetwork(Perturbation, Protocol):
 
         Args:
             model: The trained network, in evaluation mode.
-            stream: Source of random numbers.
         """
         ...

@@ -50,11 +50,7 @@ class Choice:
             raise ValueError(f"values of {self.field} must not be empty")
 
     def draw(self, generator: np.random.Generator) -> Any:
-        """One of the values, each as likely as any other.
-
-        Args:
-            generator: Source of random numbers.
-        """
+        """One of the values, each as likely as any other."""
         return self.values[int(generator.integers(len(self.values)))]
 
 
@@ -86,11 +82,7 @@ class Uniform:
             raise ValueError(f"low must be above 0 where log is True, got {self.low}")
 
     def draw(self, generator: np.random.Generator) -> float:
-        """A value of the interval.
-
-        Args:
-            generator: Source of random numbers.
-        """
+        """A value of the interval."""
         if self.log:
             return math.exp(generator.uniform(math.log(self.low), math.log(self.high)))
         return float(generator.uniform(self.low, self.high))

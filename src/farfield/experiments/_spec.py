@@ -66,6 +66,7 @@ class Spec:
         cls: Class of the module.
         options: Keyword options of the constructor: plain values, classes, functions, frozen
             dataclasses, and tuples of these.
+        named: Further options, by keyword.
 
     Raises:
         TypeError: If the constructor has no parameter of a given name, or one is left open.

@@ -350,7 +350,6 @@ class Source:
 
         Args:
             key: `Experiment.key`.
-            seed: Number of the run.
 
         Raises:
             ValueError: If there is no such run, or its classes are the user's own.

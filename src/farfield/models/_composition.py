@@ -31,7 +31,6 @@ class Composition(nn.Module):
         Args:
             items: The distinct items. Of those that a task draws on demand, the ones that the
                 index names are drawn.
-            index: Which item stands at which position of which problem.
         """
         if isinstance(items, LazyItems):
             rows, index = torch.unique(index, return_inverse=True)
@@ -39,23 +38,14 @@ class Composition(nn.Module):
         return self.answer(self.encode(items), index)
 
     def encode(self, items: Shaped[Tensor, "item ..."]) -> Float[Tensor, "item ..."]:
-        """Embed every item: the first of two stages.
-
-        Args:
-            items: The distinct items.
-        """
+        """Embed every item: the first of two stages."""
         return self.encoder(items)
 
     @abstractmethod
     def answer(
         self, embeddings: Float[Tensor, "item ..."], index: Int[Tensor, "*shape"]
     ) -> Float[Tensor, "batch ..."]:
-        """Answer every problem from the embeddings of the items: the second of two stages.
-
-        Args:
-            embeddings: What `encode` gave.
-            index: Which item stands at which position of which problem.
-        """
+        """Answer every problem from the embeddings of the items: the second of two stages."""
 
 
 @final
@@ -91,10 +81,6 @@ class Relational(Composition):
     ) -> tuple[Float[Tensor, "batch _"], Float[Tensor, " batch"]]:
         """Answers to every problem, and the reconstruction error of the reasoner's memory.
 
-        Args:
-            items: The distinct items.
-            index: Which item stands at which place of which problem.
-
         Raises:
             TypeError: If the reasoner has no such error; `MNM` has.
             ValueError: If the index is not `(batch, time)`.
@@ -111,10 +97,6 @@ class Relational(Composition):
     ) -> Float[Tensor, "batch time _"]:
         """Inputs of the reasoner: embeddings in place and in context.
 
-        Args:
-            items: The distinct items.
-            index: Which item stands at which place of which problem.
-
         Raises:
             ValueError: If the index is not `(batch, time)`.
         """
@@ -124,10 +106,6 @@ class Relational(Composition):
         self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch _"]:
         """Answer every problem from the embeddings of the items: the second of two stages.
-
-        Args:
-            embeddings: What `encode` gave.
-            index: Which item stands at which place of which problem.
 
         Raises:
             ValueError: If the index is not `(batch, time)`.
@@ -189,7 +167,6 @@ class AnalogyScoring(Composition):
         """Score from the embeddings of the items: the second of two stages.
 
         Args:
-            embeddings: What `encode` gave.
             index: Which item stands at which place of which problem, candidates last.
 
         Raises:
@@ -209,7 +186,6 @@ class AnalogyScoring(Composition):
         """Inputs of the scorer: the sequences of every problem, in context.
 
         Args:
-            embeddings: What `encode` gave.
             index: Which item stands at which place of which problem, candidates last.
 
         Raises:
@@ -224,7 +200,6 @@ class AnalogyScoring(Composition):
         """Hand all training problems to a context that keeps statistics of them.
 
         Args:
-            embeddings: What `encode` gave.
             index: Which item stands at which place of which problem, candidates last.
         """
         if isinstance(self.context, KeepsStatistics):

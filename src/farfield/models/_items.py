@@ -57,7 +57,6 @@ class ItemModel(nn.Module):
         """Answer every problem of a batch.
 
         Args:
-            items: The distinct items.
             index: Which item each problem shows.
 
         Raises:
@@ -104,7 +103,6 @@ class SetModel(Composition):
         """Answer every problem from the elements of the items: the second of two stages.
 
         Args:
-            embeddings: What `encode` gave.
             index: Which item each problem shows.
 
         Raises:
@@ -120,7 +118,6 @@ class SetModel(Composition):
         """Inputs of the reader: the set of every problem.
 
         Args:
-            embeddings: What `encode` gave.
             index: Which item each problem shows.
 
         Raises:

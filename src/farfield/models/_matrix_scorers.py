@@ -50,12 +50,10 @@ class WReN(nn.Module):
     added up for pairs.
 
     Args:
-        in_features: Size of an embedding.
         length: Places of a sequence: the context and one candidate behind it.
         panel_size: Size of a tagged panel, $p$.
         hidden_size: Hidden units of $g$.
         relation_size: Outputs of $g$, and units of $f$.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, length, in_features)` to `(batch, 1)`.
@@ -184,12 +182,10 @@ class SRAN(nn.Module):
     candidate is right because its row obeys the rule of the others.
 
     Args:
-        in_features: Size of an embedding.
         length: Places of a sequence: eight panels row by row and one candidate behind them.
         hidden_size: Units of each network.
         rule_size: Size $d$ of the embedding of a rule.
         columns: Whether the rules of columns are compared too, by the same networks.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, 9, in_features)` to `(batch, 1)`.
@@ -318,7 +314,6 @@ class SetScorer(nn.Module):
             filled in by an experiment.
         hidden_size: Units of each network.
         line_size: Size of what $\ell$ says of a line.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, 9, in_features)` to `(batch, 1)`.

@@ -49,14 +49,11 @@ class ESBN(nn.Module):
     holds for embeddings never seen.
 
     Args:
-        in_features: Size of an embedding.
-        num_outputs: Numbers in an answer.
         hidden_size: Hidden units of the controller.
         key_size: Size of a key.
         confidence: Whether the controller gets the confidence of what was read. None is yes,
             unless there is a default memory, which does without.
         default_memory: Whether the memory starts with one learned key and value.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, time, in_features)` to `(batch, num_outputs)`, for any time of at least 1.
@@ -166,14 +163,11 @@ class NTM(nn.Module):
     and computes with keys alone; here embeddings and memory mix in the controller.
 
     Args:
-        in_features: Size of an embedding.
-        num_outputs: Numbers in an answer.
         hidden_size: Hidden units of the controller.
         num_slots: Number of slots.
         slot_size: Numbers in a slot.
         first_read: Whether the memory is read at the first place already. The released code does
             so from the second on.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, time, in_features)` to `(batch, num_outputs)`, for any time of at least 1.
@@ -223,13 +217,7 @@ class NTM(nn.Module):
     def released(
         cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
     ) -> NTM:
-        """As in webb2021's released code: nothing is read at the first place.
-
-        Args:
-            in_features: Size of an embedding.
-            num_outputs: Numbers in an answer.
-            generator: Where the first weights are drawn from; None is torch's global generator.
-        """
+        """As in webb2021's released code: nothing is read at the first place."""
         return cls(in_features, num_outputs, first_read=False, generator=generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
@@ -262,14 +250,11 @@ class MNM(nn.Module):
     the error that `answer_and_error` gives is that part of the loss.
 
     Args:
-        in_features: Size of an embedding.
-        num_outputs: Numbers in an answer.
         hidden_size: Hidden units of the controller.
         memory_size: Numbers in a key, in a value, and in each layer of the memory.
         num_heads: How many keys are written, and read, at each step.
         memory_trained: Whether the weights that the memory starts with are learned. In the
             released code they stay as they were drawn.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, time, in_features)` to `(batch, num_outputs)`, for any time of at least 1.
@@ -327,13 +312,7 @@ class MNM(nn.Module):
     def released(
         cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
     ) -> MNM:
-        """As in webb2021's released code: the memory starts as it was drawn.
-
-        Args:
-            in_features: Size of an embedding.
-            num_outputs: Numbers in an answer.
-            generator: Where the first weights are drawn from; None is torch's global generator.
-        """
+        """As in webb2021's released code: the memory starts as it was drawn."""
         return cls(in_features, num_outputs, memory_trained=False, generator=generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:

@@ -44,7 +44,6 @@ class ObjectAutoencoder(Composition):
         """Give every item back from its embedding: the second of two stages.
 
         Args:
-            embeddings: What `encode` gave.
             index: Which item each problem shows.
 
         Raises:
@@ -65,8 +64,6 @@ class NextEmbedding(nn.Module):
 
     Args:
         in_features: Size of an embedding, read and answered.
-        hidden_size: Number of hidden units.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, time, in_features)` to the same, for any time of at least 1.
@@ -150,7 +147,6 @@ class ObjectPredictor(Composition):
         """Predict every item but the first from the embeddings: the second of two stages.
 
         Args:
-            embeddings: What `encode` gave.
             index: Which item stands at which place of which sequence.
 
         Raises:
@@ -166,7 +162,6 @@ class ObjectPredictor(Composition):
         """The predictor's own answers, normalized, beside what they should be.
 
         Args:
-            items: The distinct items.
             index: Which item stands at which place of which sequence.
 
         Raises:
@@ -186,7 +181,6 @@ class ObjectPredictor(Composition):
         """Let the context keep its statistics of the training sequences.
 
         Args:
-            embeddings: What `encode` gave.
             index: Which item stands at which place of which training sequence.
         """
         if isinstance(self.context, KeepsStatistics):

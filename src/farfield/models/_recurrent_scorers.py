@@ -26,14 +26,11 @@ class LSTMScorer(nn.Module):
     input and hidden weights together.
 
     Args:
-        in_features: Size of an embedding.
         length: Places of a sequence: the premises and one candidate.
-        hidden_size: Number of hidden units.
         dropout: Share of the embeddings' features set to zero in training.
         position_tags: Whether a one-hot number of its place is set before every embedding, as the
             released code does and the text does not say.
         forget_bias: First bias of the forget gate: 0 as published, 1 as in the released code.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, length, in_features)` to `(batch, 1)`.
@@ -90,10 +87,8 @@ class LSTMScorer(nn.Module):
         """As in webb2020's released code: with tags of places and a bias of 1 on the forget gate.
 
         Args:
-            in_features: Size of an embedding.
             length: Places of a sequence: the premises and one candidate.
             dropout: Share of the embeddings' features set to zero in training.
-            generator: Where the first weights are drawn from; None is torch's global generator.
         """
         return cls(
             in_features,
@@ -146,14 +141,11 @@ class LayerNormLSTMScorer(nn.Module):
     the normalized cell is carried on. The shifts of the normalizations stand for biases.
 
     Args:
-        in_features: Size of an embedding.
         length: Places of a sequence: the premises and one candidate.
-        hidden_size: Number of hidden units.
         position_tags: Whether a one-hot number of its place is set before every embedding, as the
             released code does and the text does not say.
         forget_bias: Added to the forget gate after its normalization: 0 as published, 1 as in the
             released code.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, length, in_features)` to `(batch, 1)`.
@@ -207,9 +199,7 @@ class LayerNormLSTMScorer(nn.Module):
         """As in webb2020's released code: with tags of places and a bias of 1 on the forget gate.
 
         Args:
-            in_features: Size of an embedding.
             length: Places of a sequence: the premises and one candidate.
-            generator: Where the first weights are drawn from; None is torch's global generator.
         """
         return cls(in_features, length, position_tags=True, forget_bias=1.0, generator=generator)
 
@@ -234,11 +224,6 @@ class RNNScorer(nn.Module):
     with $h_0 = 0$, and a linear layer on the last state. `torch.nn.RNN` with a linear layer behind
     it computes the same; this one can be mapped over many seeds with `torch.func.vmap`.
     `LSTMScorer` has gates.
-
-    Args:
-        in_features: Size of an embedding.
-        hidden_size: Number of hidden units.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, time, in_features)` to `(batch, 1)`, for any time of at least 1.
@@ -297,8 +282,6 @@ class SlotwiseScorer(nn.Module):
         in_features: Size of an embedding, slot by slot.
         length: Places of a sequence: the premises and one candidate.
         num_slots: Number of slots, all of one size.
-        hidden_size: Number of hidden units.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, length, in_features)` to `(batch, 1)`.

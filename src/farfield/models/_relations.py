@@ -34,13 +34,10 @@ class CoRelNet(nn.Module):
     related.
 
     Args:
-        in_features: Size of an embedding.
-        num_outputs: Numbers in an answer.
         length: Number of places of a sequence; the matrix has its square.
         hidden_size: Units of the hidden layer.
         causal: Whether each place is compared with places up to its own alone, and only that
             triangle of the matrix is used, as in the released code.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, length, in_features)` to `(batch, num_outputs)`.
@@ -99,8 +96,6 @@ class DeepSets(nn.Module):
     solves needs no relation.
 
     Args:
-        in_features: Size of an embedding.
-        num_outputs: Numbers in an answer.
         hidden_size: Units of the hidden layer.
         maximum: Whether the maximum is pooled, not the mean.
         generator: Source of the first weights; `None` for torch's global generator.
@@ -158,13 +153,10 @@ class RN(nn.Module):
     the pairs themselves are what is computed with.
 
     Args:
-        in_features: Size of an embedding.
-        num_outputs: Numbers in an answer.
         hidden_size: Hidden units of $g$.
         relation_size: Outputs of $g$, and units of $f$.
         position_tags: Whether each embedding carries its place, an integer from 0. Without, the
             answer does not depend on the order.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, time, in_features)` to `(batch, num_outputs)`, for any time of at least 1.
@@ -230,14 +222,11 @@ class TRN(nn.Module):
     stands once, in order of time, and there are sets of three. No set is left out.
 
     Args:
-        in_features: Size of an embedding.
-        num_outputs: Numbers in an answer.
         hidden_size: Hidden units of $g_2$ and of $g_3$.
         relation_size: Outputs of $g_2$ and $g_3$, and units of $f_2$, $f_3$ and $f$.
         order_layers: Whether there are $f_2$ and $f_3$. The released code defines them but adds
             the bare sums, as here without.
         position_tags: Whether each embedding carries its place, an integer from 0.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, time, in_features)` to `(batch, num_outputs)`, for any time of at least 1; where
@@ -293,13 +282,7 @@ class TRN(nn.Module):
     def released(
         cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
     ) -> TRN:
-        """As in webb2021's released code: the bare sums, without layers for pairs and triples.
-
-        Args:
-            in_features: Size of an embedding.
-            num_outputs: Numbers in an answer.
-            generator: Where the first weights are drawn from; None is torch's global generator.
-        """
+        """As in webb2021's released code: the bare sums, without layers for pairs and triples."""
         return cls(in_features, num_outputs, order_layers=False, generator=generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
@@ -333,14 +316,11 @@ class PrediNet(nn.Module):
     relation means the same whichever head asks; in a Transformer nothing is shared.
 
     Args:
-        in_features: Size of an embedding.
-        num_outputs: Numbers in an answer.
         length: Number of places of a sequence; the queries have weights for each.
         num_heads: Number of heads.
         key_size: Size of a key.
         num_relations: Number of directions to compare along.
         hidden_size: Units of the hidden layer.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, length, in_features)` to `(batch, num_outputs)`.

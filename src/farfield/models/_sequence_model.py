@@ -40,15 +40,12 @@ class SequenceModel(Composition):
             `(batch, time, _)` and the state after, as `farfield.nn.RIMs` or `torch.nn.LSTM` with
             `batch_first`. One whose attribute `takes_indexed` is true gets
             `farfield.functional.Indexed` where items come again.
-        num_outputs: Numbers in an answer.
         answers_everywhere: Whether an answer is given at every place, or after the last only.
         dropout: Probability that a number of an embedding, and one of what the core gives, is
             dropped in training, at each place anew; drawn from torch's global generator. 0.5 in the
             released code of lamb2022.
         tied: Whether the weights of the output layer are those of the encoder, a `WordEncoder` of
             as many features as the core gives.
-        generator: Where the first weights of the output layer are drawn from; None is torch's
-            global generator.
 
     Shape:
         Items `(item, *shape)` and their index `(batch, time)` to `(batch, time, num_outputs)`, or
@@ -112,9 +109,7 @@ class SequenceModel(Composition):
         Args:
             encoder: From items to embeddings.
             core: What reads them, such as `farfield.nn.RIMs` with `wiring=Wiring.released()`.
-            num_outputs: Numbers in an answer.
             answers_everywhere: Whether an answer is given at every place, or after the last only.
-            generator: Where the first weights are drawn from; None is torch's global generator.
         """
         return cls(
             encoder,
@@ -130,10 +125,6 @@ class SequenceModel(Composition):
     ) -> Float[Tensor, "batch ..."]:
         """Answer every problem from the embeddings of the items: the second of two stages.
 
-        Args:
-            embeddings: What `encode` gave.
-            index: Which item stands at which place of which problem.
-
         Raises:
             ValueError: If the index is not `(batch, time)` with at least one place.
         """
@@ -148,8 +139,6 @@ class SequenceModel(Composition):
         """Answer every problem, each going on where the one in its row before has ended.
 
         Args:
-            items: The distinct items.
-            index: Which item stands at which place of which problem.
             state: Parts of the state after the problems before; `None` for a fresh one.
 
         Returns:
@@ -170,8 +159,6 @@ class SequenceModel(Composition):
         """Outputs of the core at every place, from which the output layer answers.
 
         Args:
-            items: The distinct items.
-            index: Which item stands at which place of which problem.
             state: Parts of the state after the problems before; `None` for a fresh one.
 
         Returns:
@@ -268,31 +255,17 @@ class ResizedSequence(nn.Module):
     def forward(
         self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch ..."]:
-        """Answer every problem of a batch.
-
-        Args:
-            items: The distinct items.
-            index: Which item stands at which place of which problem.
-        """
+        """Answer every problem of a batch."""
         return self.answer(self.encode(items), index)
 
     def encode(self, items: Float[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
-        """Embed every item: the first of two stages.
-
-        Args:
-            items: The distinct items.
-        """
+        """Embed every item: the first of two stages."""
         return self.inner.encode(items)
 
     def answer(
         self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch ..."]:
-        """Answer every problem from the embeddings of the items: the second of two stages.
-
-        Args:
-            embeddings: What `encode` gave.
-            index: Which item stands at which place of which problem.
-        """
+        """Answer every problem from the embeddings of the items: the second of two stages."""
         count = index.shape[1]
         shown = math.isqrt(count)
         if shown < 1 or shown * shown != count:
@@ -312,7 +285,6 @@ def answer_resized(
     Args:
         inner: The model.
         embeddings: What its `encode` gave.
-        index: Which item stands at which place of which problem.
         shown: Rows and columns of the problems.
         read: Those that are read.
     """
@@ -373,12 +345,7 @@ class PacedSequence(nn.Module):
     def forward(
         self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch ..."]:
-        """Answer every problem of a batch.
-
-        Args:
-            items: The distinct items.
-            index: Which item stands at which place of which problem.
-        """
+        """Answer every problem of a batch."""
         found = periods(items.flatten(1)[index])
         embeddings = self.inner.encode(items)
         answers: list[Tensor] = []

@@ -31,12 +31,6 @@ class LSTM(nn.Module):
     `torch.nn.LSTM` with a linear layer behind it computes the same; this one starts from the
     paper's initialization and can be mapped over many seeds with `torch.func.vmap`.
 
-    Args:
-        in_features: Size of an embedding.
-        num_outputs: Numbers in an answer.
-        hidden_size: Number of hidden units.
-        generator: Where the first weights are drawn from; None is torch's global generator.
-
     Shape:
         `(batch, time, in_features)` to `(batch, num_outputs)`, for any time of at least 1.
 
@@ -82,13 +76,9 @@ class LastState(nn.Module):
     behind a normalization over the problem, beside `LSTM`, which it is for any other layer.
 
     Args:
-        in_features: Size of an embedding.
-        num_outputs: Numbers in an answer.
         core: What makes the layer from the size of an embedding, with the axis of the batch first,
             e.g. `Spec(RIMs, hidden_size=60, batch_first=True)` in an experiment. It draws from
             the global generator, which an experiment seeds.
-        generator: Where the first weights of the output layer are drawn from; None is torch's
-            global generator.
 
     Shape:
         `(batch, time, in_features)` to `(batch, num_outputs)`, for any time of at least 1.
@@ -138,13 +128,10 @@ class Transformer(nn.Module):
     `torch.nn.TransformerEncoderLayer`, normalized after each residual and without dropout.
 
     Args:
-        in_features: Size of an embedding.
-        num_outputs: Numbers in an answer.
         num_heads: Number of attention heads; must divide `in_features`.
         feedforward_size: Units of the hidden layer behind the attention.
         final_norm: Whether one more layer normalization stands behind the layer, as in the
             released code.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, time, in_features)` to `(batch, num_outputs)`, for any time of at least 1.
@@ -204,13 +191,7 @@ class Transformer(nn.Module):
     def released(
         cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
     ) -> Transformer:
-        """As in webb2021's released code: with one more layer normalization behind the layer.
-
-        Args:
-            in_features: Size of an embedding.
-            num_outputs: Numbers in an answer.
-            generator: Where the first weights are drawn from; None is torch's global generator.
-        """
+        """As in webb2021's released code: with one more layer normalization behind the layer."""
         return cls(in_features, num_outputs, final_norm=True, generator=generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:

@@ -36,7 +36,6 @@ class TokenReader(nn.Module):
         shared_head: Whether the tokens have one head, each having its own vector.
         places_std: Standard deviation of the first vectors of the places. Where it is far above
             that of the elements, a core that normalizes what it reads sees places and little else.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, item, in_features)` to `(batch, num_outputs)`.
@@ -112,7 +111,6 @@ class TokenReader(nn.Module):
             in_features: Features of an element.
             num_outputs: Numbers in all answers together.
             num_tokens: Number of tokens.
-            generator: Where the first weights are drawn from; None is torch's global generator.
         """
         return cls(
             core, in_features, num_outputs, num_tokens=num_tokens, shared=True, generator=generator

@@ -72,7 +72,6 @@ class CropAndFlip(Objective):
         Args:
             network: The network before its first step.
             sets: Whole sets of problems, by name.
-            stream: Source of random numbers.
         """
         return self.objective.start(network, sets, stream)
 
@@ -81,7 +80,6 @@ class CropAndFlip(Objective):
 
         Args:
             batches: Batches over images of `(item, *, height, width)`.
-            stream: Source of random numbers.
 
         Raises:
             ValueError: If the items are no images.

@@ -109,7 +109,6 @@ def draw_pairs(
     Args:
         problems: The batch.
         alpha: Both parameters of the Beta distribution of the weight.
-        stream: Source of random numbers.
         layers: Number of layers, one of which is drawn; `None` where it is not known yet.
         per_example: Whether each problem has a weight of its own.
 
@@ -436,7 +435,6 @@ class ManifoldMixup(Objective):
 
         Args:
             batches: The batch of training problems.
-            stream: Source of random numbers.
         """
         return draw_pairs(
             batches[TRAINING],

@@ -220,7 +220,6 @@ class Objective(Protocol):
         Args:
             network: The network before its first step.
             sets: Whole sets of problems, by name.
-            stream: Source of random numbers.
         """
         del network, sets, stream
         return {}

@@ -58,7 +58,6 @@ class CarriedState(Objective):
         Args:
             network: The network before its first step.
             sets: Whole sets of problems, by name.
-            stream: Source of random numbers.
         """
         return _named(_OWN, self.objective.start(network, sets, stream))
 
@@ -67,7 +66,6 @@ class CarriedState(Objective):
 
         Args:
             batches: Batches of the step, by the name of the set.
-            stream: Source of random numbers.
         """
         return self.objective.draw(batches, stream)
 

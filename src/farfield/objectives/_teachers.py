@@ -104,7 +104,6 @@ class TeacherRule(ConsistencyRule):
 
         Args:
             update: The step, whose state is the teacher.
-            problems: What is answered.
         """
         buffers = {name: update.state[name].clone() for name in update.network.mutable_buffers()}
         state = {**update.state, **buffers}
@@ -323,7 +322,6 @@ class ICT(TeacherRule):
 
         Args:
             batches: The batches.
-            stream: Source of random numbers.
         """
         return {
             f"{purpose}.{name}": tensor

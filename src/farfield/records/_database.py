@@ -215,7 +215,6 @@ class Database:
 
         Args:
             key: `Experiment.key`.
-            seed: Number of the run.
         """
         with self._connect(_modes(self.path, write=True)) as connection:
             connection.execute("BEGIN IMMEDIATE")

@@ -125,7 +125,6 @@ class Record(
         """The number after the last step.
 
         Args:
-            regime: Name of the regime.
             metric: Name of the metric.
 
         Raises:

@@ -104,7 +104,6 @@ def digest_of(key: str, seed: Any, run: Sequence[Any], scores: Iterable[Sequence
 
     Args:
         key: `Experiment.key`.
-        seed: Number of the run.
         run: The values of `RUN`.
         scores: Those of `SCORE`, one sequence each, in any order.
 
@@ -127,7 +126,6 @@ def record_of(
 
     Args:
         key: `Experiment.key`.
-        seed: Number of the run.
         run: The values of `RUN`.
         scores: Those of `SCORE`, one sequence each.
         digest: What `digest_of` said when they were written; `None` if nobody asked then.

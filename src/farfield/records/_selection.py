@@ -22,7 +22,6 @@ def selection_of(search: Search, store: Store) -> Selection:
 
     Args:
         search: What was run.
-        store: Where the records are.
 
     Raises:
         StoreError: If a network has no record.

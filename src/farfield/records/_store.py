@@ -122,7 +122,6 @@ class Store:
 
         Args:
             key: `Experiment.key`.
-            seed: Number of the run.
         """
         return self.find_all([(key, seed)])[0]
 
@@ -219,7 +218,6 @@ class Store:
 
         Args:
             key: `Experiment.key`.
-            seed: Number of the run.
         """
         return seed in self._database.seeds(key, range(seed, seed + 1))
 
@@ -228,7 +226,6 @@ class Store:
 
         Args:
             key: `Experiment.key`.
-            seed: Number of the run.
         """
         return bool(self.complete([(key, seed)]))
 
@@ -270,7 +267,6 @@ class Store:
 
         Args:
             key: `Experiment.key`.
-            seed: Number of the run.
 
         Raises:
             StoreError: If the file is missing, damaged or that of another run, or if the record
@@ -299,7 +295,6 @@ class Store:
 
         Args:
             key: `Experiment.key`.
-            seed: Number of the run.
             reason: Why it cannot be used.
 
         Raises:
@@ -314,7 +309,6 @@ class Store:
 
         Args:
             key: `Experiment.key`.
-            seed: Number of the run.
         """
         unfinished, held = self._paths_of_unfinished(key, seed), (key, seed) in self._locks
         left = [*scraps(unfinished[0]), *filter(os.path.lexists, unfinished)]
@@ -351,7 +345,6 @@ class Store:
 
         Args:
             key: `Experiment.key`.
-            seed: Number of the run.
 
         Raises:
             BusyError: If another process holds it.

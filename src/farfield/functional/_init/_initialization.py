@@ -43,7 +43,6 @@ def xavier_normal_(layer: nn.Linear, generator: torch.Generator | None = None) -
 
     Args:
         layer: What is initialized, in place.
-        generator: Where the draws come from. None is torch's global generator.
 
     Reference:
         Glorot and Bengio 2010; webb2021, appendix A.3.2.
@@ -58,7 +57,6 @@ def xavier_uniform_(layer: _Layer, generator: torch.Generator | None = None) -> 
 
     Args:
         layer: What is initialized, in place.
-        generator: Where the draws come from. None is torch's global generator.
 
     Reference:
         Glorot and Bengio 2010; webb2020, section 4.1.
@@ -73,7 +71,6 @@ def kaiming_normal_(layer: _Layer, generator: torch.Generator | None = None) -> 
 
     Args:
         layer: What is initialized, in place.
-        generator: Where the draws come from. None is torch's global generator.
 
     Reference:
         He et al. 2015; webb2021, appendix A.3.1.
@@ -97,7 +94,6 @@ def normal_(
         std: Standard deviation of the distribution.
         truncated: Whether numbers beyond two standard deviations are drawn again, as TensorFlow's
             truncated normal initializer does; that leaves 0.88 of the deviation.
-        generator: Where the draws come from. None is torch's global generator.
 
     Reference:
         ren2017, sections 4.1 and 4.3; its released code truncates.
@@ -120,7 +116,6 @@ def lstm_init_(cell: nn.LSTMCell, generator: torch.Generator | None = None) -> n
 
     Args:
         cell: What is initialized, in place. Gate rows stand as input, forget, candidate, output.
-        generator: Where the draws come from. None is torch's global generator.
 
     Reference:
         webb2021, appendix A.3.3 (the grouping of rows is that of the released code).

@@ -19,7 +19,6 @@ def fan_in_uniform_(layer: _Layer, generator: torch.Generator | None = None) -> 
 
     Args:
         layer: What is initialized, in place.
-        generator: Where the draws come from. None is torch's global generator.
 
     Reference:
         webb2020, section 4.3.
@@ -41,7 +40,6 @@ def uniform_weights_(
     Args:
         module: What is initialized, in place, with all of its parts.
         bound: Weights lie between −`bound` and `bound`.
-        generator: Where the draws come from. None is torch's global generator.
 
     Reference:
         Zaremba et al. 2014; ren2017, section 4.2, as in its released code.
@@ -62,7 +60,6 @@ def lstm_uniform_(cell: nn.LSTMCell, generator: torch.Generator | None = None) -
 
     Args:
         cell: What is initialized, in place.
-        generator: Where the draws come from. None is torch's global generator.
 
     Reference:
         webb2020, section 4.3.

@@ -29,7 +29,6 @@ def ntm_heads_init_(
     Args:
         heads: What is initialized, in place; `NTMParameters` names its rows.
         slot_size: Numbers in a slot.
-        generator: Where the draws come from. None is torch's global generator.
 
     Reference:
         webb2021, appendix A.3.5. The sharpening is not specified there and starts as the strength

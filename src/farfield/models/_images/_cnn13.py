@@ -77,13 +77,9 @@ class CNN13(nn.Module):
     Args:
         item_shape: Channels, height and width of a square image, or height and width of a gray one;
             12 pixels or more.
-        num_outputs: Numbers in an answer.
         width: Channels of the first group.
         dropout: Probability that a number is dropped after the first and the second group in
             training: 0.5 in the network's first publication, 0 in lamb2022.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, *item_shape)` to `(batch, num_outputs)`.

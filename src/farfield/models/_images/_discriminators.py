@@ -94,9 +94,6 @@ class ResNetDiscriminator(nn.Module):
         projection_size: Size of the space in which features of places and of an image are
             compared, for the InfoMax term; None for no such layers. 1024 in InfoMax-GAN.
         names_rotations: Whether a linear layer says by how many quarters an image is turned.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, *item_shape)`, fractions of 0…1, to `(batch,)`.

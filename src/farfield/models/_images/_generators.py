@@ -40,7 +40,6 @@ class XavierConv2d(nn.Conv2d):
             out_channels: Channels that are given.
             side: Side of the window, odd.
             gain: Gain of the distribution.
-            generator: Where the weights are drawn from.
         """
         layer = uninitialized(cls, in_channels, out_channels, side, padding=side // 2)
         layer.gain = gain
@@ -48,11 +47,7 @@ class XavierConv2d(nn.Conv2d):
         return layer
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        """Draw the weights anew.
-
-        Args:
-            generator: Where they are drawn from; None is torch's global generator.
-        """
+        """Draw the weights anew."""
         _draw(self, self.gain, generator)
 
 
@@ -69,18 +64,13 @@ class XavierLinear(nn.Linear):
         Args:
             in_features: Numbers that are read.
             out_features: Numbers that are given.
-            generator: Where the weights are drawn from.
         """
         layer = uninitialized(cls, in_features, out_features)
         layer.reset_parameters(generator)
         return layer
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        """Draw the weights anew.
-
-        Args:
-            generator: Where they are drawn from; None is torch's global generator.
-        """
+        """Draw the weights anew."""
         _draw(self, 1.0, generator)
 
 
@@ -116,9 +106,6 @@ class ResNetGenerator(nn.Module):
         blocks: Blocks at each side: 2 doubles the number of layers, and all but the first leave
             the sides as they are.
         nfm: Options of the neural function modules; None for none.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, in_features)` to `(batch, *item_shape)`, fractions of 0…1.

@@ -51,7 +51,6 @@ def check_items(items: Tensor, item_shape: tuple[int, ...]) -> None:
     """Raise `ValueError` unless items are of a shape.
 
     Args:
-        items: The items.
         item_shape: Shape of each.
     """
     if items.shape[1:] != item_shape:
@@ -80,7 +79,6 @@ def convolution(
         stride: Pixels from one window to the next.
         padding: Pixels of zeros around the maps; `None` for as many as keep their size.
         bias: Whether a number is added to each channel.
-        generator: Where the first weights are drawn from.
     """
     padding = kernel_size // 2 if padding is None else padding
     layer = uninitialized(

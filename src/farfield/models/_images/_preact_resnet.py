@@ -33,7 +33,6 @@ class PreActResNet(nn.Module):
 
     Args:
         item_shape: Channels, height and width of a square image, or height and width of a gray one.
-        num_outputs: Numbers in an answer.
         depth: Number of layers: 18, 34 or 50.
         width: Channels of the stem and of the first group.
         dropout: Probability that a number between the convolutions of a block is dropped in
@@ -41,9 +40,6 @@ class PreActResNet(nn.Module):
         stem_stride: Pixels from one window of the stem to the next: 2 for Tiny-ImageNet.
         final_norm: Whether the maps of the last group are normalized and activated, as He et al.
             2016b do; the released code of lamb2022 leaves that out.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, *item_shape)` to `(batch, num_outputs)`.

@@ -29,7 +29,6 @@ class PreActResNetNFM(nn.Module):
         item_shape: Channels, height and width of a square image, or height and width of a gray one;
             the sides of the four maps are multiples of each other, as those of 32×32 pixels, unless
             `rules` have `space_to_depth=False`.
-        num_outputs: Numbers in an answer.
         rules: The options of reads; None is `NFMRules()`, those of the text.
         passes: Number of passes. A single pass reads below alone.
         depth: Number of layers: 18, 34 or 50.
@@ -38,9 +37,6 @@ class PreActResNetNFM(nn.Module):
             training.
         stem_stride: Pixels from one window of the stem to the next.
         final_norm: Whether the maps of the last group are normalized and activated.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, *item_shape)` to `(batch, num_outputs)`.

@@ -45,7 +45,6 @@ class ResidualBlock(nn.Module):
         negative_slope: Slope of the activation below 0.
         dropout: Probability that a number between two convolutions is dropped in training.
         activates_shortcut: Whether the convolution of the shortcut reads what $W_1$ reads.
-        generator: Where the first weights are drawn from.
 
     Reference:
         He et al. 2016b, figure 1b; lamb2022, section 4.5.1.

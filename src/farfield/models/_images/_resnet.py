@@ -34,16 +34,12 @@ class ResNet(nn.Module):
 
     Args:
         item_shape: Channels, height and width of a square image, or height and width of a gray one.
-        num_outputs: Numbers in an answer.
         depth: Number of layers, $6n + 2$ for $n$ blocks a group.
         width: Channels of the stem and of the first group.
         normalizer: What makes a normalizer from a number of channels and the side of a window;
             None for no normalizers.
         windows: Sides of the windows of the normalizers, pixels: of that behind the stem, and of
             those of each group; the last normalizer has that of the last group.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, *item_shape)` to `(batch, num_outputs)`.

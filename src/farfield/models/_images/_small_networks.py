@@ -27,7 +27,6 @@ class BottleneckMLP(nn.Module):
 
     Args:
         item_shape: Shape of an item, which is read as a vector.
-        num_outputs: Numbers in an answer.
         hidden_sizes: Units of each hidden layer.
         bottleneck: Units of a layer without ReLU that stands in the middle of the hidden ones;
             None for no such layer.
@@ -37,9 +36,6 @@ class BottleneckMLP(nn.Module):
             training.
         noise: Standard deviation of the Gaussian noise that is added to items in training; drawn
             from torch's global generator.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, *item_shape)` to `(batch, num_outputs)`.
@@ -131,7 +127,6 @@ class QuickCNN(nn.Module):
     Args:
         item_shape: Channels, height and width of a square image, or height and width of a gray one;
             8 pixels or more.
-        num_outputs: Numbers in an answer.
         width: Channels of the first convolution.
         normalizer: What makes a normalizer from a number of channels and the side of a window,
             such as a `MapNormalizer`; None for no normalizers.
@@ -140,9 +135,6 @@ class QuickCNN(nn.Module):
             logits among them, as in the released code.
         truncated: Whether first weights beyond two standard deviations are drawn again, as in the
             released code.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, *item_shape)` to `(batch, num_outputs)`.

@@ -48,9 +48,6 @@ class SRCNN(nn.Module):
             it loses 8 pixels along each border, as in the released code.
         truncated: Whether first weights beyond two standard deviations are drawn again, as in the
             released code.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, height, width)` to `(batch, height − 16, width − 16)`, or to the same if padded.

@@ -40,7 +40,6 @@ class WideResNet(nn.Module):
 
     Args:
         item_shape: Channels, height and width of a square image, or height and width of a gray one.
-        num_outputs: Numbers in an answer.
         depth: Number of layers, $6n + 4$ for $n$ blocks a group. $6n + 2$ is the same network
             without its shortcuts in the count, so that the paper's 20 is 22.
         widen_factor: Times as many channels as a narrow network has.
@@ -52,9 +51,6 @@ class WideResNet(nn.Module):
             `None` for 0.9, as in the released code, or for 0.1 with `published`.
         published: Whether biases, strides, shortcuts and momenta are those of Zagoruyko and
             Komodakis.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, *item_shape)` to `(batch, num_outputs)`.

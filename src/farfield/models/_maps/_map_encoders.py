@@ -29,9 +29,6 @@ class ConvMaps(nn.Module):
         width: Channels of the first scale.
         scales: Number of scales.
         convolutions: Number of convolutions at each scale.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, *item_shape)` to `(batch, *out_shape)`.
@@ -106,9 +103,6 @@ class DenseMaps(nn.Module):
         item_shape: Channels, height and width of a square image, or height and width of a gray one.
         depth: Number of layers, $6n + 4$ for $n$ steps a block; the output layer counts.
         growth_rate: Channels that a step adds.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, *item_shape)` to `(batch, *out_shape)`.
@@ -203,9 +197,6 @@ class OutlineMaps(nn.Module):
         scales: Number of scales; a window is as large as a position of the last one.
         convolutions: Number of convolutions at each scale.
         colors: Whether convolutions read the colors too: a control.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, *item_shape)` to `(batch, *out_shape)`.

@@ -60,7 +60,6 @@ class MapModel(nn.Module):
         """Answer every problem of a batch.
 
         Args:
-            items: The distinct items.
             index: Which image each problem shows, and which question.
 
         Raises:
@@ -72,11 +71,7 @@ class MapModel(nn.Module):
         return self.reader(self.maps(shown), self._numbers(asked))
 
     def encode(self, items: Shaped[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
-        """Maps of every item as a vector, and behind them what it says as a question.
-
-        Args:
-            items: The distinct items.
-        """
+        """Maps of every item as a vector, and behind them what it says as a question."""
         shown = self._numbers(items)
         asked = shown.flatten(1)[:, : self.question_size]
         return torch.cat((self.maps(shown).flatten(1), asked), dim=1)

@@ -40,14 +40,12 @@ class ObjectReader(nn.Module):
 
     Args:
         map_shape: Channels, height and width of the maps: the share, the colors, others.
-        num_outputs: Numbers in an answer.
         question_size: Numbers of a question.
         name_size: Numbers of a question that name an object, the first ones.
         color_size: Maps of colors.
         hidden_size: Units of $g$.
         whole_question: Whether the second read and $f$ are given the name too: a control.
         relations: Whether there is a second read; without, $y = f(s, q_{rest})$: a control.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         Maps `(batch, *map_shape)` and questions `(batch, question_size)` to `(batch, num_outputs)`.

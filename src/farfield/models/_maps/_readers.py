@@ -69,10 +69,8 @@ def answer_layers(
 
     Args:
         in_features: Numbers that are read.
-        num_outputs: Numbers in an answer.
         hidden_size: Units of a hidden layer.
         dropout: Probability that a unit of the second is dropped in training.
-        generator: Where the first weights are drawn from.
     """
     layers = dense_layers(in_features, hidden_size, HIDDEN_LAYERS, generator)
     output = fan_in_uniform_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
@@ -88,7 +86,6 @@ def dense_layers(
         in_features: Numbers that are read.
         hidden_size: Units of a layer.
         number: Number of layers.
-        generator: Where the first weights are drawn from.
     """
     layers: list[nn.Module] = []
     for layer in range(number):
@@ -108,12 +105,10 @@ class MLPReader(nn.Module):
 
     Args:
         map_shape: Channels, height and width of the maps.
-        num_outputs: Numbers in an answer.
         question_size: Numbers of a question; 0 for none.
         hidden_size: Units of a hidden layer.
         dropout: Probability that a unit of the second hidden layer is dropped in training.
         pooled: Whether the mean of each channel is read in place of its positions.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         Maps `(batch, *map_shape)` and questions `(batch, question_size)` to `(batch, num_outputs)`.
@@ -180,10 +175,8 @@ class PresenceReader(nn.Module):
 
     Args:
         map_shape: Channels, height and width of the maps.
-        num_outputs: Numbers in an answer.
         question_size: Numbers of a question; 0 for none.
         hidden_size: Units of the hidden layer.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         Maps `(batch, *map_shape)` and questions `(batch, question_size)` to `(batch, num_outputs)`.
@@ -244,12 +237,10 @@ class RNReader(nn.Module):
 
     Args:
         map_shape: Channels, height and width of the maps.
-        num_outputs: Numbers in an answer.
         question_size: Numbers of a question; 0 for none.
         hidden_size: Units of a layer of $g$ and of $f$.
         relation_layers: Layers of $g$.
         dropout: Probability that a unit of the second hidden layer of $f$ is dropped in training.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         Maps `(batch, *map_shape)` and questions `(batch, question_size)` to `(batch, num_outputs)`.

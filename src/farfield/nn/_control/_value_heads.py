@@ -32,9 +32,6 @@ class NoisyLinear(nn.Module):
         out_features: Number of outputs.
         noise_scale: First size of noise, $\sigma_0$: all of $S$ and $s$ begin as
             $\sigma_0 / \sqrt n$.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(*batch, in_features)`, with noise `(*batch, noise_size)`, to `(*batch, out_features)`.
@@ -113,9 +110,6 @@ class QuantileHead(nn.Module):
         hidden_size: Units between the layers of a stream.
         num_cosines: Numbers $c_i$ of a fraction.
         noise_scale: First size of the noise, as in `NoisyLinear`.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         Embeddings `(batch, in_features)` and fractions `(batch, quantile)` of 0…1, with noise

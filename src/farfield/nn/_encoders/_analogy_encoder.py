@@ -39,13 +39,9 @@ class AnalogyEncoder(nn.Module):
 
     Args:
         item_shape: Height, width and channels of an image; sides are multiples of 16 pixels.
-        out_features: Size of an embedding.
         hidden_size: Units of each of the two layers.
         coordinates: Whether two channels are added to the image that say where each pixel lies,
             as the paper's supplement suggests (Liu et al. 2018).
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(item, height, width, channel)`, uint8 of 0…255 or floating-point of 0…1, to

@@ -27,10 +27,6 @@ class ConvEncoder(nn.Module):
 
     Args:
         item_shape: Height and width of an image in pixels, each a multiple of 8.
-        out_features: Size of an embedding.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(item, height, width)` to `(item, out_features)`.
@@ -90,10 +86,6 @@ class MLPEncoder(nn.Module):
 
     Args:
         item_shape: Height and width of an image in pixels.
-        out_features: Size of an embedding.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(item, height, width)` to `(item, out_features)`.
@@ -143,9 +135,6 @@ class RandomEncoder(nn.Module):
 
     Args:
         item_shape: Height and width of an image in pixels.
-        out_features: Size of an embedding.
-        device: Where its tensors are.
-        dtype: Of its parameters.
         generator: Where the weights are drawn from; None is torch's global generator.
 
     Shape:

@@ -26,12 +26,8 @@ class FrameEncoder(nn.Module):
 
     Args:
         item_shape: Height and width of a frame, multiples of 8.
-        out_features: Size of an embedding.
         channels: Kernels of each convolution.
         hidden_size: Units of each hidden layer.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first parameters are drawn from; None is torch's global generator.
 
     Shape:
         `(item, height, width)` to `(item, out_features)`.
@@ -105,13 +101,9 @@ class FrameDecoder(nn.Module):
 
     Args:
         item_shape: Height and width of a frame, multiples of 8.
-        in_features: Size of an embedding.
         channels: Channels of the maps.
         hidden_size: Units of each of the two hidden layers.
         squashed: Whether the pixels are brought to 0…1; otherwise they are logits.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first parameters are drawn from; None is torch's global generator.
 
     Shape:
         `(*batch, in_features)` to `(*batch, height, width)`.

@@ -23,11 +23,7 @@ class LinearEncoder(nn.Module):
 
     Args:
         item_shape: Shape of an item.
-        out_features: Size of an embedding.
         bound: First weights are uniform between −`bound` and `bound`.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(item, *item_shape)`, floating-point or uint8 of 0…255 as fractions, to
@@ -86,9 +82,6 @@ class LinearDecoder(nn.Module):
         bound: First weights are uniform between −`bound` and `bound`.
         first_bias: What the biases start from. Where most numbers of an item are alike, as the
             pixels of a dark frame, a bias near their logit spares training a long plateau.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(*batch, in_features)` to `(*batch, *item_shape)`.
@@ -142,11 +135,7 @@ class WordEncoder(nn.Module):
 
     Args:
         num_outputs: Number of words.
-        out_features: Size of an embedding.
         bound: First weights are uniform between −`bound` and `bound`.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(item, 1)`, integers, to `(item, out_features)`.

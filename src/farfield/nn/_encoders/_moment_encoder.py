@@ -41,13 +41,9 @@ class MomentEncoder(nn.Module):
 
     Args:
         item_shape: Height, width and channels of an image.
-        out_features: Size of an embedding.
         num_maps: Number of maps.
         num_layers: Number of convolutions, with a ReLU between two.
         kernel_size: Side of their kernels, odd.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(item, height, width, channel)`, uint8 of 0…255 or floating-point of 0…1, to

@@ -33,9 +33,6 @@ class PanelEncoder(nn.Module):
     Args:
         item_shape: Height and width of an image in pixels; a side that is odd, or becomes so, is
             halved upwards.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(item, height, width)`, uint8 of 0…255 or floating-point of 0…1, to
@@ -148,9 +145,7 @@ class FigureEncoder(nn.Module):
         margin: Pixels around the grid; None is a twentieth of the shorter side, 4 of 80.
         num_kinds: Kinds of figures, at most.
         hidden_size: Units of each network.
-        device: Where its tensors are.
         dtype: Of its parameters, and of the embedding.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(item, height, width)`, uint8 of 0…255 or floating-point of 0…1, to

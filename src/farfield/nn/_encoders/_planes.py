@@ -40,7 +40,6 @@ class Placement(Protocol):
         Args:
             gates: Names of the non-linearities that the projections feed, in their order.
             carried: Names of the non-linearities that the carried state feeds.
-            hidden_size: Number of hidden units.
         """
         ...
 
@@ -69,7 +68,6 @@ class PerNonlinearity:
         Args:
             gates: Names of the non-linearities that the projections feed, in their order.
             carried: Names of the non-linearities that the carried state feeds.
-            hidden_size: Number of hidden units.
         """
         return dict.fromkeys((*gates, *carried), hidden_size)
 
@@ -96,7 +94,6 @@ class PerProjection:
         Args:
             gates: Names of the non-linearities that the projections feed, in their order.
             carried: Names of the non-linearities that the carried state feeds.
-            hidden_size: Number of hidden units.
         """
         projections = dict.fromkeys(("input", "hidden"), len(gates) * hidden_size)
         return projections | dict.fromkeys(carried, hidden_size)
@@ -117,10 +114,6 @@ class PlanesEncoder(nn.Module):
     Args:
         item_shape: Channels, height and width of an item.
         convolutions: Channels, side and stride of each convolution, without padding.
-        out_features: Size of an embedding.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(item, channel, height, width)`, uint8 of 0…255 or floating-point of 0…1, to
@@ -195,14 +188,10 @@ class PlanesNFMEncoder(nn.Module):
     Args:
         item_shape: Channels, height and width of an item.
         convolutions: Channels, side and stride of each convolution, without padding.
-        out_features: Size of an embedding.
         rules: The options of reads; None is `NFMRules(key_size=32, value_size=32, top_k=4,
             space_to_depth=False)`, the numbers of the text, with maps brought to one size by their
             nearest neighbors, as the sides of convolutions without padding are no multiples.
         passes: Number of passes.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(item, channel, height, width)`, uint8 of 0…255 or floating-point of 0…1, to
@@ -255,9 +244,5 @@ class PlanesNFMEncoder(nn.Module):
         return found
 
     def trace(self, items: Shaped[Tensor, "item ..."]) -> tuple[LayerRead, ...]:
-        """Reads of the convolutions, as in `MultiPass.trace`.
-
-        Args:
-            items: The items.
-        """
+        """Reads of the convolutions, as in `MultiPass.trace`."""
         return self.core.trace(items)

@@ -26,9 +26,6 @@ class PatchEncoder(nn.Module):
         out_features: Features of an element.
         positions: Whether a learned vector for each patch is added, as in a Vision Transformer; a
             core that knows where a patch is needs none.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(item, *item_shape)`, uint8 of 0…255 or floating-point of 0…1, to
@@ -116,9 +113,6 @@ class ComponentEncoder(nn.Module):
     Args:
         item_shape: The one size of a vector.
         out_features: Features of an element.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(item, element)` to `(item, element, out_features)`.

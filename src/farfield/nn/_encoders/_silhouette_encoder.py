@@ -44,9 +44,6 @@ class SilhouetteEncoder(nn.Module):
         item_shape: Height, width and channels of an image.
         num_maps: Number of maps.
         map_features: Size of the embedding of a map.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(item, height, width, channel)`, uint8 of 0…255 or floating-point of 0…1, to

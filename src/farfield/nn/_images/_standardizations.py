@@ -25,8 +25,6 @@ class Standardize(nn.Module):
     Args:
         channel_mean: $\mu$, of values of 0…1.
         channel_std: $\sigma$, likewise.
-        device: Where its tensors are.
-        dtype: Of its tensors.
 
     Shape:
         `(item, channel, height, width)`, uint8 of 0…255 or floating-point of 0…1, to the same in
@@ -89,8 +87,6 @@ class CenterImages(nn.Module):
         includes_test: Whether the mean is that of training and test images, as in the released
             code; otherwise it is that of training images.
         scale: $s$, the number that full intensity is: 255 keeps levels as they are in files.
-        device: Where its tensors are.
-        dtype: Of its tensors.
 
     Shape:
         `(item, channel, height, width)`, uint8 of 0…255 or floating-point of 0…1, to the same in
@@ -152,8 +148,6 @@ class ZCA(nn.Module):
             row.
         eps: $\epsilon$.
         eps_inside: Whether it is added to the variances, under the root.
-        device: Where its tensors are.
-        dtype: Of its tensors.
 
     Shape:
         `(item, channel, height, width)`, uint8 of 0…255 or floating-point of 0…1, to the same in

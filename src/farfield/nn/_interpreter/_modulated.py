@@ -38,8 +38,6 @@ class RelativePosition(nn.Module):
         num_heads: Number of heads.
         key_size: Numbers in an embedding of a distance.
         code_size: Numbers in a code.
-        device: Where its tensors are.
-        dtype: Of its parameters.
         generator: Where the first weights are drawn from, embeddings from a normal distribution and
             the others as torch's linear layers do; None is torch's global generator.
 
@@ -129,8 +127,6 @@ class ModLin(nn.Module):
         out_features: Number of features that come out.
         code_size: Numbers in a code.
         bias: Whether there is a $b$; its first value is 0.
-        device: Where its tensors are.
-        dtype: Of its parameters.
         generator: Where the first weights are drawn from, as torch's linear layers do; None is
             torch's global generator.
 
@@ -205,9 +201,6 @@ class ModMLP(nn.Module):
     Args:
         sizes: Number of features before the first layer, after it, and so on.
         code_size: Numbers in a code.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         As of `ModLin`.
@@ -283,9 +276,6 @@ class ModAttn(nn.Module):
         num_heads: Number of heads; must divide `num_features`.
         key_size: Numbers in a query or key of one head; None shares the features among the heads.
         eps: Added to the sums of attention weights.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         Elements `(function, batch, item, num_features)`, or `(1, …)` where all functions have the

@@ -48,9 +48,6 @@ class PreNormTransformer(nn.Module):
         feedforward_size: Hidden units of the network behind attention; None is `num_features`.
             With 192 features, 8 blocks and this width a Vision Transformer has the 1.8 million
             parameters of gondal2021.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, item, num_features)` to the same; the mask is `(batch, item)`. One set may stand
@@ -191,9 +188,6 @@ class NeuralInterpreter(nn.Module):
             `Syntax.printed()` is that of the text, `Syntax.released()` that of the released code.
         grid: Rows and columns of image patches, which are the last elements, row by row, with what
             is not a patch before them; None where elements have no positions.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         Sets `(batch, item, num_features)` and a mask `(batch, item)`, True for padding, or one set
@@ -261,7 +255,6 @@ class NeuralInterpreter(nn.Module):
         Args:
             num_features: Number of features of an element.
             grid: Rows and columns of image patches; None where elements have no positions.
-            generator: Where the first weights are drawn from; None is torch's global generator.
         """
         return cls(num_features, syntax=Syntax.released(), grid=grid, generator=generator)
 
@@ -271,9 +264,6 @@ class NeuralInterpreter(nn.Module):
 
         With its image patches, its CLS token and head, and with what the released network has and
         does not use, it makes 643,059 parameters.
-
-        Args:
-            generator: Where the first weights are drawn from; None is torch's global generator.
         """
         return cls(192, syntax=Syntax.released(), grid=(8, 8), generator=generator)
 
@@ -367,7 +357,6 @@ class NeuralInterpreter(nn.Module):
                 alone, as where gondal2021 adapts by them: gradients of older functions are 0, and
                 what all functions share asks for none. Weight decay shrinks older ones all the
                 same.
-            generator: Where signatures and codes are drawn from; None is torch's global generator.
 
         Raises:
             ValueError: If `number` is below 1.

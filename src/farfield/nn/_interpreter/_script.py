@@ -45,9 +45,6 @@ class LineOfCode(nn.Module):
         instructions: What it is made of; None is `Instructions()`, the text's.
         grid: Rows and columns of patches, which are the last elements, row by row; None where
             elements have no positions.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         Elements `(function, batch, item, num_features)`, or `(1, …)` where all functions have the
@@ -190,9 +187,6 @@ class Script(nn.Module):
         syntax: What it is made of; None is `Syntax()`.
         grid: Rows and columns of patches, which are the last elements, row by row; None where
             elements have no positions.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(batch, item, num_features)`, a mask `(batch, item)`, True for padding, and a mask of
@@ -356,7 +350,6 @@ class Script(nn.Module):
             freeze: Whether all that was there is fixed from now on: the functions, by gradients
                 that are 0, and the weights that all share, which ask for none any more. Weight
                 decay would shrink the former all the same.
-            generator: Where signatures and codes are drawn from; None is torch's global generator.
 
         Raises:
             ValueError: If `number` is below 1.

@@ -30,9 +30,6 @@ class TypeInference(nn.Module):
         num_features: Number of features of an element.
         type_size: Numbers in a type.
         hidden_size: Hidden units; None is `num_features`.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         `(…, num_features)` to `(…, type_size)`.

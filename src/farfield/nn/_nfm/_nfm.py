@@ -68,7 +68,6 @@ class NFMLayer(nn.Module):
         num_features: Of its state.
         rules: The options.
         reads: Whether it reads.
-        generator: Where the first weights are drawn from.
     """
 
     def __init__(
@@ -173,9 +172,6 @@ class NFM(nn.Module):
             weights for more, as those of a first pass.
         rules: The options; None is `NFMRules()`, the text's. `NFMRules.released()` is that of the
             released code.
-        device: Where its tensors are.
-        dtype: Of its parameters.
-        generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
         States `(batch, feature)`, `(batch, time, feature)` or `(batch, channel, height, width)`,

@@ -41,7 +41,6 @@ class ContextNorm(Normalizer):
     over a batch; this one needs a single problem, and keeps how its places relate to each other.
 
     Args:
-        num_features: Number of features.
         segments: Places that form one context each, e.g. `((0, 1), (2, 3), (4, 5))`; together
             they name every place once. None is one context of all places, of any length.
         correction: Subtracted from the number of places in the variance: 0 as published, 1 as in
@@ -49,8 +48,6 @@ class ContextNorm(Normalizer):
         eps: Added to the variance.
         affine: Whether gain and shift are learned; they are shared by all segments.
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(*batch, time, feature)` in and out, with an axis before time at least, and a mask
@@ -109,7 +106,6 @@ class ContextNorm(Normalizer):
         """As in webb2021's released code: variances are unbiased.
 
         Args:
-            num_features: Number of features.
             segments: Places that form one context each; None is one context of all places.
         """
         return cls(num_features, segments=segments, correction=1)
@@ -199,14 +195,11 @@ class BatchContextNorm(FieldNorm):
     them over the places of one problem, `SlotBatchNorm` over the problems at one place.
 
     Args:
-        num_features: Number of features.
         eps: Added to the variance.
         affine: Whether gain and shift of each feature are learned.
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
         test_batch_size: Number of problems that are normalized together in evaluation mode, in the
             order given; the last ones may be fewer.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(batch, *candidate, time, feature)` in and out.
@@ -238,7 +231,6 @@ class SlidingContextNorm(BatchNormalizer):
     problems.
 
     Args:
-        num_features: Number of features.
         window: Number of embeddings in a window, $n$.
         include_self: Whether the window ends with the embedding itself, as the text has it, or
             just before it, as the released code has it.
@@ -247,8 +239,6 @@ class SlidingContextNorm(BatchNormalizer):
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
         test_batch_size: Number of problems that are put in sequence in evaluation mode, in the
             order given; the last ones may be fewer.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(batch, *candidate, time, feature)` in and out.
@@ -292,11 +282,7 @@ class SlidingContextNorm(BatchNormalizer):
 
     @classmethod
     def released(cls, num_features: int) -> SlidingContextNorm:
-        """As in webb2020's released code: the window ends just before the embedding.
-
-        Args:
-            num_features: Number of features.
-        """
+        """As in webb2020's released code: the window ends just before the embedding."""
         return cls(num_features, include_self=False)
 
     def forward(
@@ -341,7 +327,6 @@ class ContextWhitening(Normalizer):
     equal. It learns nothing; it does not know the places, so it needs no segments.
 
     Args:
-        num_features: Number of features.
         eps: Added to the spectrum, relative to its mean; at least 1e-13.
 
     Shape:

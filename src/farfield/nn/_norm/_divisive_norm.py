@@ -40,8 +40,6 @@ class DivisiveNorm2d(Normalizer):
         affine: Whether gain and shift of each channel are learned.
         released_suppression: Divide the sum over the suppression field by the size of the summation
             field, as the released code does by mistake; with equal windows nothing changes.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(batch, channel, height, width)` in and out.
@@ -150,7 +148,6 @@ class DivisiveNorm1d(Normalizer):
     divided by the full window. `LayerNorm` has the whole vector for its window.
 
     Args:
-        num_features: Number of features.
         window: Number of units in the summation field, an even one reaching one further after the
             unit than before. The paper's radius R is 2 R + 1 here; 30 and 60 of the released code
             are what stands here.
@@ -158,8 +155,6 @@ class DivisiveNorm1d(Normalizer):
         sigma: The constant $\sigma$, whose square is added; at first, if it is learned.
         learned_sigma: Whether $\sigma$ is learned, one number for the layer.
         affine: Whether gain and shift of each feature are learned.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(*batch, feature)` in and out.

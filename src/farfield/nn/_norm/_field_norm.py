@@ -31,13 +31,10 @@ class BatchNormalizer(Normalizer):
     """A normalizer of the problems of a batch together, in evaluation a few at a time.
 
     Args:
-        num_features: Number of features.
         eps: Added to the variance.
         affine: Whether gain and shift of each feature are learned.
         learned_sigma: Whether the root of `eps` is learned.
         test_batch_size: Number of problems that are normalized together in evaluation mode.
-        device: Where its tensors are.
-        dtype: Of its parameters.
     """
 
     @check_arguments
@@ -127,15 +124,12 @@ class TrainedFieldNorm(FieldNorm):
     """A normalizer over a field that may keep statistics of a training set for evaluation.
 
     Args:
-        num_features: Number of features.
         kept_shape: Shape of the statistics; None where none are kept.
         correction: Subtracted from the number of what is pooled in the variance.
         eps: Added to the variance.
         affine: Whether gain and shift of each feature are learned.
         learned_sigma: Whether the root of `eps` is learned.
         test_batch_size: Number of problems that are normalized together in evaluation mode.
-        device: Where its tensors are.
-        dtype: Of its parameters.
     """
 
     mean: Tensor | None
@@ -203,15 +197,12 @@ class MisalignedContextNorm(FieldNorm):
     of 5 and one of 3. It shows what `ContextNorm` owes to its contexts being the problems.
 
     Args:
-        num_features: Number of features.
         piece_size: Number of embeddings in a piece; the last ones of a batch may be fewer.
         eps: Added to the variance.
         affine: Whether gain and shift of each feature are learned.
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
         test_batch_size: Number of problems that are normalized together in evaluation mode, in the
             order given; the last ones may be fewer.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(batch, *candidate, time, feature)` in and out.
@@ -266,7 +257,6 @@ class SubBatchNorm(FieldNorm):
     samples as small as those of `ContextNorm`.
 
     Args:
-        num_features: Number of features.
         group_size: Number of consecutive problems in a group; the last ones of a batch may be
             fewer.
         eps: Added to the variance.
@@ -274,8 +264,6 @@ class SubBatchNorm(FieldNorm):
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
         test_batch_size: Number of problems that are normalized together in evaluation mode, in the
             order given; the last ones may be fewer.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(batch, *candidate, time, feature)` in and out.
@@ -335,7 +323,6 @@ class PooledBatchNorm(TrainedFieldNorm):
     `calibrate`.
 
     Args:
-        num_features: Number of features.
         training_statistics: Whether to normalize by the training set in evaluation mode, and not
             by the test batch.
         correction: Subtracted from the number of embeddings in the variance: 0 as published, 1 as
@@ -345,8 +332,6 @@ class PooledBatchNorm(TrainedFieldNorm):
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
         test_batch_size: Number of problems that are normalized together in evaluation mode, in the
             order given; the last ones may be fewer.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(batch, *places, feature)` in and out.
@@ -411,7 +396,6 @@ class SlotBatchNorm(TrainedFieldNorm):
     `calibrate`.
 
     Args:
-        num_features: Number of features.
         training_statistics: Shape of the places, such as `(7, 4)` for candidate and time, to
             normalize by the training set in evaluation mode. None is by the test batch.
         correction: Subtracted from the number of problems in the variance: 0 as published, 1 as in
@@ -421,8 +405,6 @@ class SlotBatchNorm(TrainedFieldNorm):
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
         test_batch_size: Number of problems that are normalized together in evaluation mode, in the
             order given; the last ones may be fewer.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(batch, *places, feature)` in and out.

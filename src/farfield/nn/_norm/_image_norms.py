@@ -131,13 +131,10 @@ class LayerNorm(SmoothedNorm):
     `GroupNorm` with one group.
 
     Args:
-        num_features: Number of features.
         sigma: The constant $\sigma$, whose square is added to the variance; at first, if it is
             learned. The paper smooths with 0.25 to 1; 0.01 is what its released code adds else.
         learned_sigma: Whether $\sigma$ is learned, one number for the layer.
         affine: Whether gain and shift of each feature are learned.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(*batch, feature)` in and out.
@@ -197,8 +194,6 @@ class InstanceNorm(SmoothedNorm):
             learned. The paper smooths with 0.25 to 1; 0.01 is what its released code adds else.
         learned_sigma: Whether $\sigma$ is learned, one number for the layer.
         affine: Whether gain and shift of each channel are learned.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(batch, channel, *place)` in and out.
@@ -265,8 +260,6 @@ class GroupNorm(SmoothedNorm):
             learned. The paper smooths with 0.25 to 1; 0.01 is what its released code adds else.
         learned_sigma: Whether $\sigma$ is learned, one number for the layer.
         affine: Whether gain and shift of each channel are learned.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(batch, channel, *place)` in and out.
@@ -337,8 +330,6 @@ class ImageBatchNorm(Normalizer):
         learned_sigma: Whether $\sigma$ is learned, one number for the layer.
         affine: Whether gain and shift of each channel are learned.
         momentum: Share of the newest batch in the running averages.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(batch, channel, *place)` in and out; vectors `(batch, channel)`, as of one step of a

@@ -15,13 +15,10 @@ class Normalizer(nn.Module):
     """A normalizer with a gain and a shift of each feature, and a constant added to the variance.
 
     Args:
-        num_features: Number of features, or of channels.
         affine: Whether gain and shift of each are learned.
         eps: Added to the variance, where no `sigma` is given.
         sigma: The constant, whose square is added to the variance.
         learned_sigma: Whether the constant is learned, from `sigma` or the root of `eps`.
-        device: Where the parameters are.
-        dtype: Of the parameters.
 
     Attributes:
         feature_axis: The axis of what is normalized that the features are on.

@@ -47,12 +47,9 @@ class SequenceNormalizer(Normalizer):
     """A normalizer of `(batch, time, feature)` whose next embedding is predicted.
 
     Args:
-        num_features: Number of features.
         correction: Subtracted from the number of what is pooled in the variance.
         eps: Added to the variance.
         affine: Whether the predictor reads through a learned gain and shift.
-        device: Where its tensors are.
-        dtype: Of its parameters.
     """
 
     @check_arguments
@@ -104,12 +101,9 @@ class PastNorm(SequenceNormalizer):
     target is huge: train with `farfield.objectives.PredictingEmbeddings(denormalized=True)`.
 
     Args:
-        num_features: Number of features.
         correction: Subtracted from the number of places in the variance, 0 or 1; $c$.
         eps: Added to the variance.
         affine: Whether the predictor reads through a learned gain and shift.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(batch, time, feature)` to four tensors of `(batch, time − 1, feature)`.
@@ -140,15 +134,12 @@ class SequenceNorm(SequenceNormalizer):
     place so depends on later ones: it looks ahead. `PastNorm` does not.
 
     Args:
-        num_features: Number of features.
         include_last: Whether the statistics are over all $T$ embeddings, the one that is only
             predicted among them, as in the released code; otherwise over the $T - 1$ before it.
         correction: Subtracted from the number of places in the variance: 0 as published, 1 as in
             the released code of this task; $c$.
         eps: Added to the variance; 1e-15 in the released code of this task.
         affine: Whether the predictor reads through a learned gain and shift.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(batch, time, feature)` to two tensors of `(batch, time − 1, feature)` and two of
@@ -181,11 +172,7 @@ class SequenceNorm(SequenceNormalizer):
 
     @classmethod
     def released(cls, num_features: int) -> SequenceNorm:
-        """As in webb2020's released code: over all embeddings, with unbiased variances.
-
-        Args:
-            num_features: Number of features.
-        """
+        """As in webb2020's released code: over all embeddings, with unbiased variances."""
         return cls(num_features, include_last=True, correction=1, eps=1e-15)
 
     def forward(self, z: _Sequence) -> NormalizedSequence:
@@ -210,7 +197,6 @@ class TimeStepNorm(SequenceNormalizer):
     batches where this keeps statistics of a sample.
 
     Args:
-        num_features: Number of features.
         length: Number of places, $T$.
         batch_size: Sequences that statistics are over, $N$, in the order given; the last group of
             a batch may be smaller, and a group too small for a variance joins the one before.
@@ -219,8 +205,6 @@ class TimeStepNorm(SequenceNormalizer):
         correction: Subtracted from the number of sequences in the variance, 0 or 1; $c$.
         eps: Added to the variance.
         affine: Whether the predictor reads through a learned gain and shift.
-        device: Where its tensors are.
-        dtype: Of its parameters.
 
     Shape:
         `(batch, time, feature)` to four tensors of `(batch, time − 1, feature)`.

@@ -48,7 +48,6 @@ class CausalTransformer(SequenceLayer):
     bounds how far back a step sees.
 
     Args:
-        input_size: Number of features of an input.
         hidden_size: Number of features inside, and of an output.
         num_layers: Number of blocks.
         num_heads: Number of attention heads; must divide `hidden_size`.
@@ -58,11 +57,6 @@ class CausalTransformer(SequenceLayer):
         layer_heads: Number of heads that read the states before each block; must divide
             `hidden_size`. None reads none of them.
         layer_top_k: How many states a head reads, the null element among them.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        device: Where the weights are.
-        dtype: Of the weights.
-        generator: Where the first weights are drawn from, on the CPU; None is torch's global
-            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,

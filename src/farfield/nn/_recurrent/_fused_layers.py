@@ -103,13 +103,10 @@ class RecurrentLayers(SequenceLayer):
     A subclass says what a layer gives for a sequence (`_run_layer`).
 
     Args:
-        input_size: Number of features of an input.
-        hidden_size: Number of hidden units.
         num_gates: Number of gates of a unit.
         num_states: How many tensors are a state: 2 where there is a cell.
         num_layers: Number of layers.
         bias: Whether the projections have biases, two to each layer as in torch.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         dropout: Probability that a hidden state between two layers is dropped in training.
         bidirectional: Refused unless False.
         proj_size: Refused unless 0.
@@ -286,19 +283,12 @@ class LSTMLayer(FusedLayers):
     normalizers, and is the slower one.
 
     Args:
-        input_size: Number of features of an input.
-        hidden_size: Number of hidden units.
         num_layers: Number of layers, each reading the hidden states of the one before.
         bias: Whether there are the biases $b_x$ and $b_h$.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         dropout: Probability that a hidden state between two layers is dropped in training; drawn
             from torch's global generator, as in torch.
         bidirectional: Refused unless False.
         proj_size: Refused unless 0.
-        device: Where the weights are.
-        dtype: Of the weights.
-        generator: Where the first weights are drawn from, on the CPU; None is torch's global
-            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -379,18 +369,11 @@ class GRULayer(FusedLayers):
     normalizers, and is the slower one.
 
     Args:
-        input_size: Number of features of an input.
-        hidden_size: Number of hidden units.
         num_layers: Number of layers, each reading the hidden states of the one before.
         bias: Whether there are the biases $b_x$ and $b_h$.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         dropout: Probability that a hidden state between two layers is dropped in training; drawn
             from torch's global generator, as in torch.
         bidirectional: Refused unless False.
-        device: Where the weights are.
-        dtype: Of the weights.
-        generator: Where the first weights are drawn from, on the CPU; None is torch's global
-            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,

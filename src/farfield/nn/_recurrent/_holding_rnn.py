@@ -45,8 +45,6 @@ class HoldingRNN(SequenceLayer):
     sum means the same after any number of steps.
 
     Args:
-        input_size: Number of features of an input.
-        hidden_size: Number of hidden units.
         num_groups: Number of groups of units, each with a gate.
         num_sums: Number of the hidden units that add up.
         dropout: Probability that what a group holds is dropped from an output in training, each
@@ -57,11 +55,6 @@ class HoldingRNN(SequenceLayer):
         min_update: The least fraction of a unit that a step can change, other than nothing. At 0 a
             gate can come as close to 1 as it likes, and what leaks is too little to be seen in
             training and too much after ten thousand steps.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        device: Where the weights are.
-        dtype: Of the weights.
-        generator: Where the first weights are drawn from, on the CPU; None is torch's global
-            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,

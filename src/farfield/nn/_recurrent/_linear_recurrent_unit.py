@@ -32,17 +32,11 @@ class LinearRecurrentUnit(SequenceLayer):
     of the size of the inputs.
 
     Args:
-        input_size: Number of features of an input.
         hidden_size: Number of features inside, and of an output.
         num_layers: Number of blocks.
         state_size: Complex numbers that a block carries; None is `hidden_size`.
         radius: Between which moduli the first $\lambda$ are drawn (`ring_spectrum`).
         max_phase: The largest of their first phases, in radians; a small one is for slow changes.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        device: Where the weights are.
-        dtype: Of the weights.
-        generator: Where the first weights are drawn from, on the CPU; None is torch's global
-            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,

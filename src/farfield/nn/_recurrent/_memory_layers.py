@@ -44,16 +44,10 @@ class NTMLayer(SequenceLayer):
     of the controller and behind it what was read.
 
     Args:
-        input_size: Number of features of an input.
         hidden_size: Number of features of an output: the controller has `hidden_size - slot_size`
             hidden units.
         num_slots: Number of slots.
         slot_size: Numbers in a slot.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        device: Where the weights are.
-        dtype: Of the weights.
-        generator: Where the first weights are drawn from, on the CPU; None is torch's global
-            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -146,17 +140,11 @@ class DNC(SequenceLayer):
     overwrites what it cannot tell to be in use.
 
     Args:
-        input_size: Number of features of an input.
         hidden_size: Number of features of an output: the controller has `hidden_size - num_heads ×
             slot_size` hidden units.
         num_slots: Number of slots.
         slot_size: Numbers in a slot.
         num_heads: Number of reading heads.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        device: Where the weights are.
-        dtype: Of the weights.
-        generator: Where the first weights are drawn from, on the CPU; None is torch's global
-            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -239,14 +227,8 @@ class EntNet(SequenceLayer):
     follows can read each. In a `RelationalMemoryCore` slots see each other; these do not.
 
     Args:
-        input_size: Number of features of an input.
         hidden_size: Number of features of an output, the numbers of all slots.
         num_slots: Number of slots; must divide `hidden_size`.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        device: Where the weights are.
-        dtype: Of the weights.
-        generator: Where the first weights are drawn from, on the CPU; None is torch's global
-            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -325,18 +307,12 @@ class RelationalMemoryCore(SequenceLayer):
     identity, since slots that begin alike would stay alike.
 
     Args:
-        input_size: Number of features of an input.
         hidden_size: Number of features of an output, the hidden states of all slots.
         num_slots: Number of slots; must divide `hidden_size` into slots of at least as many
             numbers as there are slots.
         num_heads: Number of attention heads; must divide the size of a slot.
         unit_gates: Whether each number of a slot has gates of its own, or each slot.
         forget_bias: First bias of the forget gate.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        device: Where the weights are.
-        dtype: Of the weights.
-        generator: Where the first weights are drawn from, on the CPU; None is torch's global
-            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,

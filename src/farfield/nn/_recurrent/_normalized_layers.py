@@ -46,24 +46,17 @@ class NormalizedRNN(Recurrence):
     instead of a name. There is no second direction.
 
     Args:
-        input_size: Number of features of an input.
-        hidden_size: Number of hidden units.
         num_layers: Number of layers, each reading the hidden states of the one before.
         nonlinearity: The function $g$, e.g. `torch.tanh` or `torch.relu`.
         bias: Whether there are the biases $b_x$ and $b_h$.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         dropout: Probability that a hidden state between two layers is dropped in training; drawn
             from torch's global generator, as in torch.
         bidirectional: Refused unless False.
-        device: Where the weights are.
-        dtype: Of the weights.
         normalizer: What makes a normalizer from its number of features: a class or a function.
             It is called on `(batch, feature)` at every step, so a normalizer over the batch takes
             statistics of its own at each; one over places in time, such as `ContextNorm`, is
             refused. None is a network without.
         placement: Where normalizers stand; None is `PerNonlinearity()`.
-        generator: Where the first weights are drawn from, on the CPU; None is torch's global
-            generator.
 
     Shape:
         As in `torch.nn.RNN`: `(time, batch, input_size)`, `(batch, time, input_size)` with
@@ -153,24 +146,17 @@ class NormalizedGRU(Recurrence):
     mapped with `torch.func.vmap`. There is no second direction.
 
     Args:
-        input_size: Number of features of an input.
-        hidden_size: Number of hidden units.
         num_layers: Number of layers, each reading the hidden states of the one before.
         bias: Whether there are the biases $b_x$ and $b_h$.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         dropout: Probability that a hidden state between two layers is dropped in training; drawn
             from torch's global generator, as in torch.
         bidirectional: Refused unless False.
-        device: Where the weights are.
-        dtype: Of the weights.
         normalizer: What makes a normalizer from its number of features: a class or a function.
             It is called on `(batch, feature)` at every step, so a normalizer over the batch takes
             statistics of its own at each; one over places in time, such as `ContextNorm`, is
             refused. None is a GRU without.
         placement: Where normalizers stand; None is `PerNonlinearity()`. With `PerProjection` the
             reset gate scales the normalized projection of the hidden state.
-        generator: Where the first weights are drawn from, on the CPU; None is torch's global
-            generator.
 
     Shape:
         As in `torch.nn.GRU`: `(time, batch, input_size)`, `(batch, time, input_size)` with
@@ -289,17 +275,12 @@ class NormalizedLSTM(Recurrence):
     normalizer=partial(nn.LayerNorm, eps=1e-4))`.
 
     Args:
-        input_size: Number of features of an input.
-        hidden_size: Number of hidden units.
         num_layers: Number of layers, each reading the hidden states of the one before.
         bias: Whether there are the biases $b_x$ and $b_h$.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         dropout: Probability that a hidden state between two layers is dropped in training; drawn
             from torch's global generator, as in torch.
         bidirectional: Refused unless False.
         proj_size: Refused unless 0.
-        device: Where the weights are.
-        dtype: Of the weights.
         normalizer: What makes a normalizer from its number of features: a class or a function.
             It is called on `(batch, feature)` at every step, so a normalizer over the batch takes
             statistics of its own at each; one over places in time, such as `ContextNorm`, is
@@ -310,8 +291,6 @@ class NormalizedLSTM(Recurrence):
             in the released code of ren2017 with `PerNonlinearity`.
         carry_normalized: Whether the next step finds the normalized cell, as in TensorFlow and the
             released code of ren2017 with `PerProjection`, or the cell itself, as published.
-        generator: Where the first weights are drawn from, on the CPU; None is torch's global
-            generator.
 
     Shape:
         As in `torch.nn.LSTM`: `(time, batch, input_size)`, `(batch, time, input_size)` with
@@ -391,12 +370,9 @@ class NormalizedLSTM(Recurrence):
         with it; with one for each projection the normalized cell is carried on.
 
         Args:
-            input_size: Number of features of an input.
-            hidden_size: Number of hidden units.
             num_layers: Number of layers.
             normalizer: What makes a normalizer from its number of features.
             placement: Where normalizers stand; None is `PerNonlinearity()`.
-            generator: Where the first weights are drawn from; None is torch's global generator.
         """
         classical = isinstance(placement, PerProjection)
         return cls(

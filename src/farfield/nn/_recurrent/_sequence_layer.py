@@ -27,9 +27,7 @@ class SequenceLayer(nn.Module):
     sequences are read in pieces in which none ends, unless the state grows with a sequence.
 
     Args:
-        input_size: Number of features of an input.
         hidden_size: Number of features of an output.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
 
     Attributes:
         takes_indexed: That an input may be `Indexed`.

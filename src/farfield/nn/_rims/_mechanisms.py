@@ -200,7 +200,6 @@ class Mechanisms(nn.Module):
         size: Units of a mechanism.
         num_active: How many are active.
         wiring: The stages.
-        generator: Where the first weights are drawn from.
     """
 
     def __init__(

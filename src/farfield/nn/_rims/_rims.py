@@ -50,13 +50,8 @@ class RIMs(SequenceLayer):
         num_active: How many of them are active at a step; with `per_position`, at each position.
         wiring: What a step is made of; None is `Wiring()`, the text's. `Wiring.released()` is that
             of the released code.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         dropout: Probability that a number that one layer gives the next is dropped in training;
             drawn from torch's global generator. Without effect on one layer, as in torch.
-        device: Where the weights are.
-        dtype: Of the weights.
-        generator: Where the first weights are drawn from, on the CPU; None is torch's global
-            generator.
 
     Shape:
         As in `torch.nn.LSTM`: `(time, batch, input_size)`, `(batch, time, input_size)` with
@@ -130,13 +125,11 @@ class RIMs(SequenceLayer):
         """As in lamb2022's released code: `Wiring.released()`.
 
         Args:
-            input_size: Number of features of an input.
             hidden_size: Units of all mechanisms.
             num_layers: Number of layers.
             num_mechanisms: Number of mechanisms.
             num_active: How many of them are active.
             gru: Whether mechanisms are gated recurrent units, or LSTMs.
-            generator: Where the first weights are drawn from; None is torch's global generator.
         """
         return cls(
             input_size,

@@ -1,0 +1,30 @@
+"""Descriptions of the arguments that many classes and functions share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+ARGUMENTS: Final[Mapping[str, str]] = {
+    "batch_first": "True for `(batch, time, feature)`, False for `(time, batch, feature)`.",
+    "device": "Device of the parameters.",
+    "dtype": "Type of the parameters.",
+    "embeddings": "Embeddings of the items, as `encode` returns them.",
+    "generator": "Source of random numbers, in a constructor of the initial parameters; None is "
+    "torch's global generator.",
+    "hidden_size": "Number of hidden units.",
+    "in_features": "Number of features of an embedding that is read.",
+    "index": "Row of `items` at each position of each problem.",
+    "input_size": "Number of features of an input.",
+    "items": "Distinct items of the problems.",
+    "num_features": "Number of features.",
+    "num_outputs": "Number of outputs per problem.",
+    "out_features": "Number of features of an embedding that is returned.",
+    "problems": "Problems of one regime.",
+    "regime": "Name of the regime.",
+    "seed": "Number of the run, at least 0.",
+    "store": "Store of records and trained networks.",
+    "stream": "Stream of random numbers of the run.",
+    "theme": "Colors of the figure.",
+}
+"""Common arguments, described once; a docstring leaves them out, or says its own meaning."""
