@@ -12,7 +12,7 @@ from torch import nn
 
 from farfield.core import stream
 from farfield.experiments import Network, ScoringNetwork, Spec
-from farfield.experiments._parts import Parts
+from farfield.experiments._networks import Parts
 from farfield.models import CoRelNet, LSTMScorer, SetScorer
 from farfield.nn import ZCA, CenterImages, FigureEncoder, MLPEncoder, PanelEncoder, Standardize
 from farfield.tasks import (

@@ -409,14 +409,14 @@ MUTANTS = [
     ),
     (
         "encoder and reasoner share a stream",
-        "experiments/_parts.py",
+        "experiments/_networks.py",
         'encoder = self.part("encoder", spec)',
         'encoder = self.part("reasoner", spec)',
         "experiments/test_experiment.py::test_each_part_of_a_network_draws_from_the_stream_of_its_name",
     ),
     (
         "candidates are scored in sequences of all items",
-        "experiments/_parts.py",
+        "experiments/_networks.py",
         "task.length - candidates + 1 if candidates else task.length",
         "task.length",
         "experiments/test_parts.py::test_a_part_that_scores_candidates_is_told_of_one_sequence",

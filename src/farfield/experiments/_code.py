@@ -40,7 +40,7 @@ class Imported(NamedTuple):
     chains: tuple[Chain, ...]
 
 
-_HIDING: Final = {
+_HIDING_WORDS: Final = {
     "__builtins__",
     "__globals__",
     "__import__",
@@ -106,7 +106,7 @@ def source_of(function: FunctionType) -> Source:
         names=tuple(sorted(_global_names(written))),
         imports=tuple(_imports(nodes, package)),
         nodes=nodes,
-        hiding=tuple(sorted({word for node in nodes for word in _words(node)} & _HIDING)),
+        hiding=tuple(sorted({word for node in nodes for word in _words(node)} & _HIDING_WORDS)),
     )
 
 

@@ -1,38 +1,90 @@
-"""Experiments: task × model × objective × recipe, frozen, with one key everywhere."""
+"""Experiments: task, network and recipe, and perturbations of its regimes."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Annotated, Final, final
+from typing import Annotated, Final, Protocol, final, runtime_checkable
 
 import numpy as np
-from torch import nn
+from torch import Tensor, nn
 
 from farfield.core import (
     ArgumentError,
     Limits,
     PositiveFloat,
+    Problems,
     Size,
+    Stream,
     check_arguments,
     check_fields,
     is_instance,
 )
 from farfield.experiments._describe import Json, changed_fields, describe, public_path, restore
 from farfield.experiments._networks import Architecture
-from farfield.experiments._optimizers import Adam, Optimizer
+from farfield.experiments._optimizers import (
+    Adam,
+    Constant,
+    Optimizer,
+    Player,
+    Schedule,
+    check_names,
+    is_within,
+)
 from farfield.experiments._owners import is_ours
-from farfield.experiments._perturbation import Perturbation
-from farfield.experiments._players import Player, check_names, is_within
-from farfield.experiments._schedules import Constant, Schedule
 from farfield.experiments._spec import Spec
 from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES, PPO, Objective, Supervised
 from farfield.tasks import ENVIRONMENTS, TASKS, Environment, ProblemTask, Regime
+
+
+@runtime_checkable
+class Perturbation(Protocol):
+    """A frozen description of how the problems of a regime are changed before they are scored."""
+
+    @property
+    def of(self) -> str:
+        """Name of the regime whose problems are changed."""
+        ...
+
+    @property
+    def regime(self) -> Regime:
+        """The regime of the changed problems: a name, and the strength as its distance."""
+        ...
+
+    def __call__(
+        self,
+        model: Callable[[Tensor, Tensor], Tensor],
+        problems: Problems,
+        loss: Callable[[Tensor, Problems], Tensor],
+        stream: Stream,
+    ) -> Problems:
+        """The changed problems, as many as before and in the same order.
+
+        Args:
+            model: The trained network, in evaluation mode: from `(items, index)` to outputs.
+            problems: The problems of the regime, some at a time.
+            loss: Loss of the task, one number per problem.
+        """
+        ...
+
+
+@runtime_checkable
+class ChangesNetwork(Perturbation, Protocol):
+    """A perturbation of the network that answers, in place of the problems or beside that."""
+
+    def network(self, model: nn.Module, stream: Stream) -> nn.Module:
+        """The network that answers; the given one stays as it is.
+
+        Args:
+            model: The trained network, in evaluation mode.
+        """
+        ...
+
 
 _AGENT: Final = (
     "write model=AgentNetwork(core=Spec(LSTMLayer, hidden_size=96)), objective=PPO(), "

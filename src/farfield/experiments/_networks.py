@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, final, runtime_checkable
 
-from torch import nn
+from torch import Tensor, nn
 
-from farfield.core import ArgumentError, Dropout, PositiveFloat, PositiveInt, Stream, check_fields
-from farfield.experiments._parts import Parts
+from farfield.core import (
+    ArgumentError,
+    Dropout,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    Problems,
+    Stream,
+    check_fields,
+    stream,
+)
 from farfield.experiments._spec import Spec
 from farfield.functional import uniform_weights_
 from farfield.models import (
+    ActorCritic,
     AnalogyScoring,
+    EncodesToSets,
     HasHiddenSize,
+    HasOutFeatures,
     NextEmbedding,
     ObjectAutoencoder,
     ObjectPredictor,
     PacedSequence,
+    QuantileAgent,
     ReadsMemberships,
     Relational,
     ResizedSequence,
     RollOut,
     SequenceModel,
+    SetModel,
+    TokenReader,
     width_of,
 )
 from farfield.nn import (
@@ -34,8 +51,21 @@ from farfield.nn import (
     LinearDecoder,
     LinearEncoder,
     PastNorm,
+    PatchEncoder,
+    PlanesEncoder,
+    QuantileHead,
 )
-from farfield.tasks import Candidates, ProblemTask, RolledOut, form_of
+from farfield.objectives import PPO, RainbowIQN
+from farfield.tasks import (
+    TRAINING,
+    AnswersByHand,
+    Candidates,
+    Environment,
+    HasPixelStatistics,
+    ProblemTask,
+    RolledOut,
+    form_of,
+)
 
 
 @runtime_checkable
@@ -279,3 +309,258 @@ class RollOutNetwork:
         width = width_of("core", core, HasHiddenSize)
         decoder = parts.part("decoder", self.decoder, in_features=width)
         return RollOut(encoder, core, decoder, given=task.given, rounded=self.rounded)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SetNetwork:
+    """A network that reads a set through tokens: encoder and core, each a `Spec`.
+
+    An encoder that makes a set of each item (`PatchEncoder`, `ComponentEncoder`) is for problems
+    of one item. With any other the items of a problem are the elements, each with a learned vector
+    of its place; where the problems have candidates, each is scored with the items before it.
+
+    Args:
+        core: From set to set, e.g. `Spec(NeuralInterpreter)` or `Spec(PreNormTransformer)`. Its
+            `num_features` are the width of the embeddings unless the spec names another.
+        encoder: Item → embedding, or item → set of embeddings.
+        context: Normalization of the items of a problem, or `None` for none. Its `segments` are the
+            task's unless the spec names others.
+        outputs_per_token: Numbers that a token answers with; as many tokens answer one after
+            another as the task has numbers for. `None` is one token for all.
+        shared: Whether all tokens are the same vector and have one head.
+        shared_head: Whether the tokens have one head, each having its own vector.
+        places_std: Standard deviation of the first vectors of the places of the items of a problem.
+
+    Raises:
+        ValueError: If a field is of another type, or a number below its least one.
+    """
+
+    core: Spec
+    encoder: Spec = Spec(PatchEncoder)
+    context: Spec | None = None
+    outputs_per_token: PositiveInt | None = None
+    shared: bool = False
+    shared_head: bool = False
+    places_std: NonNegativeFloat = 1.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
+        """The network for `task`, with initial weights from `stream`.
+
+        Raises:
+            ValueError: If the answers of the task cannot be divided among tokens.
+        """
+        candidates = task.num_candidates if isinstance(task, Candidates) else 0
+        parts = Parts(task, stream, candidates=candidates)
+        encoder, context = parts.encoder(self.encoder), parts.context(self.context)
+        is_set = isinstance(encoder, EncodesToSets)
+        if is_set and (candidates or task.length != 1 or context is not None):
+            raise ValueError(
+                "encoder must give one embedding an item where a problem shows several or has a "
+                f"context, as those of {task.name} ({task.length} items)"
+            )
+        outputs, each = parts.num_outputs, self.outputs_per_token or parts.num_outputs
+        if outputs % each:
+            raise ValueError(
+                f"outputs_per_token must divide the {outputs} numbers of an answer, got {each}"
+            )
+        reader = TokenReader(
+            parts.part("core", self.core),
+            parts.width,
+            outputs,
+            num_tokens=outputs // each,
+            length=None if is_set else parts.length,
+            shared=self.shared,
+            shared_head=self.shared_head,
+            places_std=self.places_std,
+            generator=stream.child("reader").torch(),
+        )
+        if is_set:
+            return SetModel(encoder, reader)
+        if candidates:
+            return AnalogyScoring(encoder, context, reader, num_candidates=candidates)
+        return Relational(encoder, context, reader)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class AgentNetwork:
+    """An agent with memory: encoder and core, each a `Spec`, and outputs for actions and value.
+
+    Args:
+        core: What reads the embeddings of observations: a layer that is used as `torch.nn.LSTM` is,
+            with the axis of the batch first, e.g. `Spec(RIMs, hidden_size=96)`.
+        encoder: Observation → embedding.
+    """
+
+    task_kind: ClassVar[type] = Environment
+    objective_kind: ClassVar[type] = PPO
+
+    core: Spec
+    encoder: Spec = Spec(PlanesEncoder)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def build(self, task: Environment, stream: Stream) -> nn.Module:
+        """The agent for `task`, with initial weights from `stream`."""
+        parts = Parts(task, stream)
+        return ActorCritic(
+            parts.encoder(self.encoder),
+            parts.part("core", self.core),
+            num_actions=task.num_actions,
+            generator=stream.child("output").torch(),
+        )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class QuantileNetwork:
+    """An agent without memory: encoder and implicit quantiles of the return of every action.
+
+    Args:
+        encoder: Observation → embedding. Image classifiers with `out_features` serve, e.g.
+            `Spec(PreActResNetNFM, num_outputs=128, width=8)`.
+        head: Embedding → quantiles.
+    """
+
+    task_kind: ClassVar[type] = Environment
+    objective_kind: ClassVar[type] = RainbowIQN
+
+    encoder: Spec = Spec(PlanesEncoder)
+    head: Spec = Spec(QuantileHead)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def build(self, task: Environment, stream: Stream) -> nn.Module:
+        """The agent for `task`, with initial weights from `stream`."""
+        parts = Parts(task, stream)
+        encoder = parts.encoder(self.encoder)
+        return QuantileAgent(encoder, parts.part("head", self.head, num_outputs=task.num_actions))
+
+
+@final
+@dataclass(frozen=True)
+class ByHand:
+    """Rule of a task by hand, in place of a network; nothing is trained.
+
+    A goal for networks must be out of its reach. Such rules are a threshold, equality of pixels or
+    the nearest training points. A rule reads the items that a network reads, and the training
+    problems of its run.
+
+    Example:
+        >>> from farfield.experiments import Experiment, Recipe
+        >>> from farfield.tasks import SameDifferent
+        >>> task = SameDifferent(withheld=98)
+        >>> experiment = Experiment(task=task, model=ByHand(), recipe=Recipe(steps=1))
+    """
+
+    task_kind: ClassVar[type] = AnswersByHand
+
+    def build(self, task: AnswersByHand, stream: Stream) -> nn.Module:
+        """Build the rule of `task` as a module without parameters."""
+        return _Rule(task, stream.seed)
+
+
+@final
+class _Rule(nn.Module):
+    """Answer problems by the rule of their task."""
+
+    def __init__(self, task: AnswersByHand, seed: int) -> None:
+        super().__init__()
+        self._task = task
+        self._seed = seed
+
+    @cached_property
+    def _training(self) -> Problems:
+        return self._task.draw(stream(self._seed, "problems"))[TRAINING]
+
+    def forward(self, items: Tensor, index: Tensor) -> Tensor:
+        """Answers to every problem."""
+        # No target: a rule that looked at it would fail.
+        shown = Problems(items=items, index=index, target=index.new_empty(len(index), 0))
+        return self._task.by_hand(shown, self._training)
+
+
+@final
+class Parts:
+    """Makes the parts of a network one after the other, each from the stream of its name.
+
+    A constructor is given what it has a parameter for: the shape of the problems and of answers
+    and, once there is an encoder, how wide embeddings are.
+
+    Args:
+        task: The task that the network is for; of an environment, the shape of observations
+            alone is known.
+        stream: Stream of the network.
+        candidates: Number of candidates of a problem, each to be scored in a sequence with the
+            premises; 0 where all items of a problem are read together.
+    """
+
+    def __init__(
+        self, task: ProblemTask | Environment, stream: Stream, *, candidates: int = 0
+    ) -> None:
+        self.length = self.num_outputs = self.width = 0
+        self._task = task
+        self._stream = stream
+        self._known: dict[str, object] = {"item_shape": task.item_shape, "batch_first": True}
+        if not isinstance(task, Environment):
+            self.length = task.length - candidates + 1 if candidates else task.length
+            self.num_outputs = 1 if candidates else task.num_outputs
+            self._known["length"], self._known["num_outputs"] = self.length, self.num_outputs
+            self._known["segments"] = task.segments
+        if candidates:
+            self._known["num_candidates"] = candidates
+
+    def encoder(self, spec: Spec) -> nn.Module:
+        """The encoder; from then on `width` is the width of its embeddings.
+
+        Args:
+            spec: How it is made.
+
+        Raises:
+            TypeError: If it does not say how wide its embeddings are.
+        """
+        encoder = self.part("encoder", spec)
+        self.width = width_of("encoder", encoder, HasOutFeatures)
+        names = ("in_features", "input_size", "num_features")
+        self._known |= dict.fromkeys(names, self.width)
+        if hasattr(encoder, "set_sizes"):
+            self._known["set_sizes"] = encoder.set_sizes
+        return encoder
+
+    def context(self, spec: Spec | None) -> nn.Module | None:
+        """The context, if there is one.
+
+        Args:
+            spec: How it is made.
+        """
+        return None if spec is None else self.part("context", spec)
+
+    def part(self, name: str, spec: Spec, **known: object) -> nn.Module:
+        """Any part.
+
+        Args:
+            name: Its name, which is that of its stream.
+            spec: How it is made.
+            known: Arguments for its constructor in place of those for others.
+        """
+        known = {**self._known, **self._statistics(spec), **known}
+        return spec.build(known, self._stream.child(name))
+
+    def _statistics(self, spec: Spec) -> dict[str, object]:
+        """Statistics of images that the constructor asks for: to compute all takes minutes."""
+        asked = inspect.signature(spec.cls).parameters.keys() - dict(spec.options).keys()
+        known: dict[str, object] = {}
+        if isinstance(self._task, HasPixelStatistics):
+            if asked & {"channel_mean", "channel_std"}:
+                known["channel_mean"], known["channel_std"] = self._task.channel_statistics()
+            if "pixel_spectrum" in asked:
+                known["pixel_spectrum"] = self._task.pixel_spectrum()
+            if "mean_images" in asked:
+                known["mean_images"] = self._task.mean_images()
+        return known

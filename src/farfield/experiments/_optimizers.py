@@ -1,14 +1,16 @@
-"""Frozen descriptions of torch's optimizers."""
+"""Optimizers, schedules of their learning rate, and players with a part of a network each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Protocol, final, runtime_checkable
 
 import torch
 
-from farfield.core import Limits, NonNegativeFloat, check_fields
+from farfield.core import Fraction, Limits, NonNegativeFloat, PositiveFloat, Size, check_fields
+from farfield.objectives import Objective, Supervised
 
 Decay = Annotated[float, Limits(at_least=0, below=1)]
 """Decay rate of a running mean."""
@@ -200,3 +202,232 @@ class RMSprop:
 def _fusible(groups: Sequence[ParameterGroup]) -> bool | None:
     """True where torch's fused optimizers take the parameters, `None` to leave it to torch."""
     return all(p.is_floating_point() for group in groups for p in group["params"]) or None
+
+
+Share = Annotated[float, Limits(above=0, at_most=1)]
+"""A fraction above 0."""
+
+
+@runtime_checkable
+class Schedule(Protocol):
+    """A frozen description of a schedule of the learning rate."""
+
+    def factor(self, step: int, steps: int) -> float:
+        """Factor of the learning rate at a step.
+
+        Args:
+            step: Number of the step, counted from 0.
+            steps: Number of steps of the run.
+        """
+        ...
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Constant:
+    """A constant learning rate."""
+
+    def factor(self, step: int, steps: int) -> float:
+        """Factor of the learning rate: 1."""
+        del step, steps
+        return 1.0
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Cosine:
+    r"""A learning rate that falls as a cosine.
+
+    $$f(p) = \tfrac{1}{2}\left(1 + \cos(\pi s p)\right)$$
+
+    with $p$ the fraction of the steps that are done and $s$ the span.
+
+    Args:
+        span: Fraction of the way down, from 1 to 0, that the run takes.
+
+    Raises:
+        ValueError: If the span is out of range.
+
+    Reference:
+        Loshchilov and Hutter 2017.
+    """
+
+    span: Share = 1.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def factor(self, step: int, steps: int) -> float:
+        """Factor of the learning rate."""
+        return (1 + math.cos(math.pi * self.span * step / steps)) / 2
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Linear:
+    """A learning rate that falls to 0 in equal parts."""
+
+    def factor(self, step: int, steps: int) -> float:
+        """Factor of the learning rate."""
+        return 1 - step / steps
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """A learning rate that changes in steps.
+
+    Args:
+        factors: Pairs of progress (fraction of the steps that are done) and the factor from there
+            on, e.g. `((0.5, 0.1), (0.75, 0.01))`; before the first the factor is 1.
+
+    Raises:
+        ValueError: If progress does not grow from pair to pair or a number is out of range.
+    """
+
+    factors: tuple[tuple[Fraction, NonNegativeFloat], ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        progress = [at for at, _ in self.factors]
+        if sorted(set(progress)) != progress:
+            raise ValueError(f"factors must grow in progress, got {progress}")
+
+    def factor(self, step: int, steps: int) -> float:
+        """Factor of the learning rate."""
+        return [1.0, *(factor for at, factor in self.factors if at * steps <= step)][-1]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Halving:
+    """A learning rate that is halved again and again in the later part of a run.
+
+    Args:
+        after: Fraction of the steps before the first halving.
+        every: Fraction of the steps between two halvings.
+
+    Raises:
+        ValueError: If a fraction is out of range.
+
+    Reference:
+        Zaremba et al. 2014, which halves after every epoch from some epoch on.
+    """
+
+    after: Fraction
+    every: Share
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def factor(self, step: int, steps: int) -> float:
+        """Factor of the learning rate."""
+        past = step - self.after * steps
+        return 1.0 if past < 0 else 0.5 ** (1 + math.floor(past / (self.every * steps)))
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Warmup:
+    """A learning rate that grows in equal parts at first, and then follows another schedule.
+
+    Args:
+        fraction: Fraction of the steps over which it grows.
+        then: Schedule of the steps after these.
+
+    Raises:
+        ValueError: If the fraction is out of range.
+    """
+
+    fraction: Fraction
+    then: Schedule = Constant()
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def factor(self, step: int, steps: int) -> float:
+        """Factor of the learning rate."""
+        growing = round(self.fraction * steps)
+        if step < growing:
+            return (step + 1) / growing
+        return self.then.factor(step - growing, steps - growing)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Player:
+    """An objective with the parts of the network that it trains and an optimizer of its own.
+
+    Players take turns at every step. Those that follow one another with the same objective and
+    repeats move at once, from one gradient; what two of them name belongs to the last. What no
+    player names stays as it starts.
+
+    Args:
+        objective: What the player minimizes.
+        parts: Names of the parts that it trains, e.g. `("critic",)`; none named is the whole
+            network.
+        optimizer: Optimizer; `None` for that of the recipe.
+        learning_rate: Largest learning rate; `None` for that of the recipe. It follows the
+            schedule of the recipe.
+        repeats: Number of updates at each step.
+
+    Raises:
+        ValueError: If a field is of another type, a number below its least one, or a part no name.
+    """
+
+    objective: Objective = Supervised()
+    parts: tuple[str, ...] = ()
+    optimizer: Optimizer | None = None
+    learning_rate: PositiveFloat | None = None
+    repeats: Size = 1
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_names("parts", self.parts)
+
+    def trains(self, name: str) -> bool:
+        """True if a parameter is in the parts of the player.
+
+        Args:
+            name: Its name in the network, e.g. `"encoder.output.weight"`.
+        """
+        return not self.parts or any(is_within(name, part) for part in self.parts)
+
+
+def is_within(name: str, part: str) -> bool:
+    """True if a parameter or buffer is that part of a network, or in it.
+
+    Args:
+        name: Its name in the network, e.g. `"encoder.output.weight"`.
+        part: Name of the part, e.g. `"encoder"`.
+    """
+    return f"{name}.".startswith(f"{part}.")
+
+
+def check_names(field: str, parts: Iterable[str]) -> None:
+    """Raise `ValueError` unless every name of a part is a name with more than dots.
+
+    Args:
+        field: What names the parts.
+        parts: Names of parts.
+    """
+    for part in parts:
+        if not part.strip("."):
+            raise ValueError(
+                f'{field} must be names of parts of a network, such as "encoder", got {part!r}'
+            )
+
+
+def check_parts(field: str, parts: Iterable[str], names: Collection[str]) -> None:
+    """Raise `ValueError` if a network has no parameter in a part.
+
+    Args:
+        field: What names the parts.
+        parts: Names of parts, e.g. `("encoder",)`.
+        names: Of all that the network has, e.g. of its parameters.
+    """
+    for part in parts:
+        if not any(is_within(name, part) for name in names):
+            raise ValueError(
+                f"{field} must name parts of the network, got {part!r}; it has {', '.join(names)}"
+            )

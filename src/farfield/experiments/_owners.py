@@ -1,17 +1,21 @@
-"""Owner of a module: Farfield, the user, or Python and installed packages."""
+"""Owner of code: Farfield, the user, or others; and parts of Farfield that were replaced."""
 
 from __future__ import annotations
 
+import builtins
+import io
 import json
 import re
 import sys
 import sysconfig
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, cached_property, partial, partialmethod
 from importlib import metadata
 from importlib.util import find_spec
+from operator import attrgetter, eq
 from pathlib import Path
-from typing import Final
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, Final, final
 
 _INSTALLED: Final = tuple(
     Path(sysconfig.get_path(name)).resolve()
@@ -128,3 +132,281 @@ def _file_of(name: str) -> str | None:
         )
     file = getattr(module, "__file__", None)
     return file if isinstance(file, str) else next(iter(getattr(module, "__path__", ())), None)
+
+
+HEAP_TYPE: Final = 1 << 9
+"""Mark of classes that are made by a class statement, not in C."""
+
+_FUNCTIONS: Final = {
+    *("__build_class__", "__import__", "abs", "aiter", "all", "anext", "any", "ascii", "bin"),
+    *("breakpoint", "callable", "chr", "compile", "delattr", "dir", "divmod", "eval", "exec"),
+    *("format", "getattr", "globals", "hasattr", "hash", "hex", "id", "input", "isinstance"),
+    *("issubclass", "iter", "len", "locals", "max", "min", "next", "oct", "open", "ord", "pow"),
+    *("print", "repr", "round", "setattr", "sorted", "sum", "vars"),
+}
+_CLASSES: Final = {
+    *("bool", "bytearray", "bytes", "classmethod", "complex", "dict", "enumerate", "filter"),
+    *("float", "frozenset", "int", "list", "map", "memoryview", "object", "property", "range"),
+    *("reversed", "set", "slice", "staticmethod", "str", "super", "tuple", "type", "zip"),
+}
+BUILTINS: Final = _FUNCTIONS | _CLASSES
+"""Names of builtin functions and classes, except errors."""
+
+_OPEN: Final = str(io.open.__module__)
+
+
+def replaced_builtins() -> Mapping[int, str]:
+    """Names of the builtins that a package has replaced, as Ray does with `print`.
+
+    By the identity of what the package has put there. A function of the user's is left out: as a
+    value of a name that the user's module binds, it is the user's code.
+    """
+    return {
+        id(value): name
+        for name in BUILTINS
+        if (value := vars(builtins).get(name)) is not None
+        and own_name(value) is None
+        and not is_of_the_user(str(getattr(value, "__module__", "")))
+    }
+
+
+def own_name(value: Any) -> str | None:
+    """Name of a builtin function or class of Python's own, else `None`.
+
+    Args:
+        value: Any object.
+    """
+    if isinstance(value, type):
+        is_static = not value.__flags__ & HEAP_TYPE and value.__module__ == "builtins"
+        return value.__name__ if is_static and value.__name__ in _CLASSES else None
+    if isinstance(value, BuiltinFunctionType) and value.__name__ in _FUNCTIONS:
+        is_own = value.__module__ == (_OPEN if value.__name__ == "open" else "builtins")
+        return value.__name__ if is_own else None
+    return None
+
+
+def builtin_line(name: str) -> tuple[str, str, str]:
+    """Kind, module and name of a builtin, for a digest.
+
+    Args:
+        name: One of `BUILTINS`.
+    """
+    if name in _CLASSES:
+        return "class", "builtins", name
+    return "builtin", _OPEN if name == "open" else "builtins", name
+
+
+_OURS: Final = "farfield."
+
+_MADE_LATER: Final = {
+    "__abstractmethods__",
+    "__annotations__",
+    "__annotations_cache__",
+    "__doc__",
+    "__non_callable_proto_members__",
+    "__protocol_attrs__",
+    "__slotnames__",
+    "_abc_impl",
+    "_backward_cls",
+}
+"""Attributes of classes that Python and torch set when they are first needed."""
+
+_MISSING: Final = object()
+
+_inside: Final = attrgetter("__code__", "__defaults__", "__kwdefaults__")
+
+
+@final
+class _Written:
+    """A module or class of Farfield as it was when it was first seen.
+
+    Args:
+        owner: The module or class.
+    """
+
+    def __init__(self, owner: ModuleType | type) -> None:
+        self.owner = owner
+        self.names = self.kept = dict(vars(owner))
+        self.inside: dict[FunctionType, tuple[Any, ...]] = {}
+        for value in self.names.values():
+            for one in functions_of(value):
+                if module_of(one).startswith(_OURS):
+                    keywords = one.__kwdefaults__
+                    copied = None if keywords is None else dict(keywords)
+                    self.inside[one] = one.__code__, one.__defaults__, copied
+
+    def classes(self) -> Iterator[type]:
+        """The classes that a module defines."""
+        for value in self.names.values():
+            if isinstance(value, type) and value.__module__ == self.owner.__name__:
+                yield value
+
+    def uses(self) -> Iterator[str]:
+        """Names of the modules of Farfield that the parts of a module are from."""
+        for value in self.names.values():
+            is_module = isinstance(value, ModuleType)
+            module = value.__name__ if is_module else getattr(value, "__module__", None)
+            if isinstance(module, str) and module.startswith(_OURS):
+                yield module
+
+    def _is_kept(self) -> bool:
+        """True if all is as at the last look: the quick answer."""
+        try:
+            is_named = vars(self.owner) == self.kept
+            return is_named and [*map(_inside, self.inside)] == [*self.inside.values()]
+        except Exception:  # noqa: BLE001 — whatever a value raises that somebody has put there
+            return False
+
+    def replaced(self) -> str | None:
+        """Words for the first part that is not as it was, else `None`."""
+        if self._is_kept():
+            return self._of_the_user
+        now = vars(self.owner)
+        for name in [*now, *(self.names.keys() - now.keys())]:
+            value = now.get(name, _MISSING)
+            if value is not self.names.get(name, _MISSING) and not self._is_added(name, value):
+                modules = [module_of(one) for one in functions_of(value)]
+                by = [module for module in modules if is_of_the_user(module)] or modules
+                words = f" by code of {by[0]}" if by else ""
+                return f"{self.owner.__name__}.{name} was replaced{words}"
+        for function, (code, *_) in self.inside.items():
+            if function.__code__ != code:
+                return f"the code of {function.__qualname__} was replaced"
+            if _inside(function) != self.inside[function]:
+                return f"a default of {function.__qualname__} was replaced"
+        self.kept = dict(now)  # with what changes nothing
+        return self._of_the_user
+
+    def _is_added(self, name: str, value: object) -> bool:
+        """True for an attribute that changes nothing: of Python, a submodule, or inherited."""
+        if name in _MADE_LATER or isinstance(value, ModuleType):
+            return True
+        if isinstance(self.owner, ModuleType):
+            return name.startswith("__") and name.endswith("__")
+        bases = () if name in self.names else self.owner.__mro__[1:]
+        return any(vars(base).get(name) is value for base in bases)  # as an undone change leaves
+
+    @cached_property
+    def _of_the_user(self) -> str | None:
+        """Words for the first part that was the user's code from the beginning, else `None`."""
+        for name, value in self.names.items():
+            for module in map(module_of, functions_of(value)):
+                if not module.startswith((_OURS, "namedtuple_")) and is_of_the_user(module):
+                    return f"{self.owner.__name__}.{name} was replaced by code of {module}"
+        return None
+
+
+def functions_of(value: Any) -> Iterator[FunctionType]:
+    """The functions behind a value: itself, and those that it wraps.
+
+    Args:
+        value: Any object.
+    """
+    match value:
+        case FunctionType():
+            yield value
+            yield from functions_of(vars(value).get("__wrapped__"))
+        case property():
+            for part in (value.fget, value.fset, value.fdel):
+                yield from functions_of(part)
+        case staticmethod() | classmethod():
+            yield from functions_of(value.__func__)
+        case cached_property() | partial() | partialmethod():
+            yield from functions_of(value.func)
+
+
+def module_of(function: FunctionType) -> str:
+    """Name of the module that a function was written in.
+
+    Args:
+        function: The function, whatever names its attributes claim.
+    """
+    return str(function.__globals__.get("__name__", ""))
+
+
+@cache
+def _written(module: str) -> tuple[_Written, ...]:
+    """A module and its classes as they were when they were first seen."""
+    first = _Written(sys.modules[module])
+    return first, *map(_Written, first.classes())
+
+
+_IMPORTED: Final = [
+    _written(name)
+    for name, module in [*sys.modules.items()]
+    if name.startswith(_OURS) and not getattr(module.__spec__, "_initializing", False)
+]
+"""Modules imported before the first key; others are noted when a key first reaches them."""
+
+
+def _packages(module: str) -> Iterator[str]:
+    """Names of the packages of Farfield that a module is in."""
+    while (module := module.rpartition(".")[0]) != "farfield":
+        yield module
+
+
+@cache
+def _reached_from(module: str) -> frozenset[str]:
+    """A module and all modules of Farfield that its code names, and theirs."""
+    found, left = set[str](), [module]
+    while left:
+        name = left.pop()
+        if name not in found and name in sys.modules:
+            found.add(name)
+            left += _written(name)[0].uses()
+    return frozenset(found)
+
+
+@final
+class _Reached:
+    """Modules with their packages, and all modules of Farfield that their code names.
+
+    Args:
+        modules: Names of the modules.
+    """
+
+    def __init__(self, modules: frozenset[str]) -> None:
+        found = frozenset[str]().union(*map(_reached_from, modules))
+        packages = {package for name in found for package in _packages(name)}
+        names = sorted(found | packages)
+        self._parts = [one for name in names for one in _written(name)]
+        self._now: list[Mapping[str, Any]] = [vars(one.owner) for one in self._parts]
+        self._names: list[Mapping[str, Any]] = []
+        self._inside = {f: inside for one in self._parts for f, inside in one.inside.items()}
+
+    def replaced(self) -> str | None:
+        """Words for the first part that is not as it was, else `None`."""
+        if self._is_kept():
+            return None
+        for one in self._parts:
+            if words := one.replaced():
+                return words
+        self._names = [one.kept for one in self._parts]
+        return None
+
+    def _is_kept(self) -> bool:
+        """True if all is as when nothing was replaced: the quick answer, for thousands of keys."""
+        try:
+            are_named = bool(self._names) and all(map(eq, self._now, self._names))
+            return are_named and [*map(_inside, self._inside)] == [*self._inside.values()]
+        except Exception:  # noqa: BLE001 — whatever a value raises that somebody has put there
+            return False
+
+
+_reached: Final = cache(_Reached)
+
+
+def check_as_written(things: Iterable[type | Callable[..., object]]) -> None:
+    """Raise `ValueError` if a part of Farfield that classes or functions reach was replaced.
+
+    Args:
+        things: Classes and functions of Farfield.
+
+    Raises:
+        ValueError: If a method, function, default or constant is not the one that was imported.
+    """
+    if words := _reached(frozenset(thing.__module__ for thing in things)).replaced():
+        raise ValueError(
+            f"{words}, which no key can tell; write a class of your own with it, and leave "
+            "Farfield as it is"
+        )

@@ -23,16 +23,20 @@ import torch
 
 from farfield.core import Generator
 from farfield.experiments._arrays import array_digest, tensor_digest
-from farfield.experiments._builtins import (
+from farfield.experiments._code import Chain, Source, source_of
+from farfield.experiments._owners import (
     BUILTINS,
     HEAP_TYPE,
     builtin_line,
+    check_as_written,
+    functions_of,
+    is_of_the_user,
+    is_ours,
+    module_name,
+    module_of,
     own_name,
     replaced_builtins,
 )
-from farfield.experiments._code import Chain, Source, source_of
-from farfield.experiments._owners import is_of_the_user, is_ours, module_name
-from farfield.experiments._replaced import check_as_written, functions_of, module_of
 
 Code = type | Callable[..., object]
 
