@@ -405,7 +405,7 @@ BY_MACHINE = {
     "_machine.py",
     "_interrupts.py",
     "core/_machine.py",
-    "execution/_cluster.py",  # whether a worker has the GPU that it was promised
+    "execution/_clusters.py",  # whether a worker has the GPU that it was promised
     "execution/_processes.py",
     "functional/_autograd/_products.py",
     "nn/_recurrent/_fused_layers.py",  # where weights lie in memory

@@ -17,7 +17,7 @@ from farfield import _system
 from farfield._interrupts import held_interrupts
 from farfield._system import PATIENCE, limit_memory, peak_memory, replace_file
 from farfield.core import num_cores
-from farfield.execution import _allocator, _processes
+from farfield.execution import _executors, _processes
 from farfield.records import BusyError, Store, _environment, _locks
 
 
@@ -98,8 +98,8 @@ def test_the_end_of_a_worker_is_described_without_sigkill(monkeypatch: pytest.Mo
 
 
 def test_freed_memory_is_not_kept_without_glibc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_allocator, "GLIBC", "no_such_library.so")
-    assert not _allocator.keep_freed_memory()
+    monkeypatch.setattr(_executors, "GLIBC", "no_such_library.so")
+    assert not _executors.keep_freed_memory()
 
 
 def test_processor_and_file_system_have_names_without_proc(

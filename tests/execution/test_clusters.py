@@ -35,7 +35,7 @@ from farfield.execution import (
     run,
     runs_under_way,
 )
-from farfield.execution._cluster import Call, call_of, run_on
+from farfield.execution._clusters import Call, call_of, run_on
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
 from farfield.reproductions import TABLES, Table
@@ -273,7 +273,7 @@ class Alone:
 def test_the_seeds_of_an_experiment_are_one_call_to_a_gpu_and_one_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("farfield.execution._cluster._device", lambda **_: "cpu")
+    monkeypatch.setattr("farfield.execution._clusters._device", lambda **_: "cpu")
     first, second = tiny_experiment(steps=2), tiny_experiment(steps=3)
     store, cluster = Store(tmp_path / "runs"), Alone(tmp_path / "left", lost=1)
     with pytest.raises(ExecutionError, match="2 of 4 runs did not finish: it was lost"):

@@ -14,9 +14,8 @@ import torch
 
 from farfield._watch import unwatched
 from farfield.core import from_line, to_line
-from farfield.execution._imports import foreign, import_class
 from farfield.execution._job import Job, News, OtherThereError, check_matmul
-from farfield.execution._packages import packages_of
+from farfield.execution._modules import foreign, import_class, packages_of
 from farfield.experiments import Experiment, arrays_of, public_path
 from farfield.records import (
     Record,

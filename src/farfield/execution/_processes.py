@@ -20,17 +20,17 @@ from typing import Any, Final, final
 
 from farfield._interrupts import held_interrupts
 from farfield.core import num_cores
-from farfield.execution._allocator import keep_freed_memory
-from farfield.execution._elsewhere import (
+from farfield.execution._executors import (
     Answer,
     Outcomes,
     damage_to,
     do_orders,
+    keep_freed_memory,
     or_here,
     outcomes_of,
 )
-from farfield.execution._imports import foreign, import_paths, spawn_error
 from farfield.execution._job import News, OtherThereError, WorkerError, check_machine
+from farfield.execution._modules import foreign, import_paths, spawn_error
 from farfield.execution._order import Failed, Finished, Order
 from farfield.records import DamageWarning
 from farfield.training import Progress

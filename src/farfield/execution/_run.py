@@ -10,8 +10,7 @@ from functools import partial
 import torch
 
 from farfield.core import NonNegativeInt, check_arguments, kind_of, num_cores
-from farfield.execution._here import Stacked
-from farfield.execution._imports import check_no_worker
+from farfield.execution._executors import Stacked
 from farfield.execution._job import (
     ExecutionError,
     Job,
@@ -23,9 +22,10 @@ from farfield.execution._job import (
     log_divergence,
     reason_of,
 )
+from farfield.execution._modules import check_no_worker
 from farfield.execution._order import Executor, Failed, Finished, Order
 from farfield.execution._processes import Processes
-from farfield.execution._under_way import note_progress
+from farfield.execution._progress import note_progress
 from farfield.experiments import Experiment
 from farfield.records import DamageWarning, Record, Store, StoreError
 from farfield.training import (

@@ -1,21 +1,149 @@
-"""Orders done in another process or on another machine: as text there, in words or bytes back."""
+"""Executors of this process, and orders done elsewhere: as text there, in words or bytes back."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, final
 
 import numpy as np
 
-from farfield.execution._here import Stacked, one_after_another
-from farfield.execution._job import News, OtherThereError, WorkerError, reason_of
-from farfield.execution._order import Failed, Finished, Order, state_from_bytes, state_to_bytes
+from farfield.execution._job import News, OtherThereError, WorkerError, check_machine, reason_of
+from farfield.execution._order import (
+    Failed,
+    Finished,
+    Order,
+    Run,
+    state_from_bytes,
+    state_to_bytes,
+    train_order,
+    train_together,
+)
 from farfield.records import DamageWarning, Record, StoreError
+from farfield.training import Progress, vmap_error
+
+GLIBC: Final = "libc.so.6"
+"""Library whose allocator takes the settings; only Linux has it, and not every Linux."""
+
+_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_MAX = -1, -2, -4
+_LARGE = 1 << 30
+
+
+def keep_freed_memory() -> bool:
+    """Tell glibc to reuse large buffers instead of mapping fresh, zeroed pages each time.
+
+    Training on a CPU allocates the same buffers at every step; taking them from the system anew
+    costs a page fault per 4 kB. Resident memory then stays at its peak until the process ends.
+
+    Returns:
+        Whether the allocator took the setting; `False` where it is not glibc's.
+    """
+    try:
+        mallopt = ctypes.CDLL(GLIBC).mallopt
+    except (OSError, AttributeError):
+        return False
+    settings = ((_M_MMAP_MAX, 0), (_M_TRIM_THRESHOLD, _LARGE), (_M_TOP_PAD, 64 << 20))
+    return all(mallopt(name, value) == 1 for name, value in settings)
+
+
+@final
+@dataclass(frozen=True)
+class Here:
+    """Trains one network after another in this process, where a debugger reaches it.
+
+    Args:
+        device: `"cpu"` or `"cuda"`.
+
+    Raises:
+        ValueError: If the device is not available.
+    """
+
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        check_machine(self.device)
+
+    def run(
+        self, orders: Iterable[Order], report: Callable[[News], None]
+    ) -> Generator[Finished | Failed, None, None]:
+        """Train networks, as `Executor.run` does."""
+        return one_after_another(orders, self.device, report)
+
+
+@final
+@dataclass(frozen=True)
+class Stacked:
+    """Trains the seeds of an experiment as one program under `vmap`.
+
+    What cannot be mapped is trained one network after another; its record says why.
+
+    Args:
+        device: `"cpu"` or `"cuda"`.
+
+    Raises:
+        ValueError: If the device is not available.
+    """
+
+    device: str
+
+    def __post_init__(self) -> None:
+        check_machine(self.device)
+
+    def run(
+        self, orders: Iterable[Order], report: Callable[[News], None]
+    ) -> Generator[Finished | Failed, None, None]:
+        """Train networks, as `Executor.run` does."""
+        for _, group in groupby(orders, key=lambda order: order.job.experiment.key):
+            together = list(group)
+            reason = vmap_error(together[0].job.experiment, self.device)
+            if reason is None:
+                yield _attempt(partial(train_together, device=self.device), together, report)
+            else:
+                engine = f"one after another: {reason}"
+                yield from one_after_another(together, self.device, report, engine)
+
+
+def one_after_another(
+    orders: Iterable[Order],
+    device: str,
+    report: Callable[[News], None],
+    engine: str = "one after another",
+) -> Generator[Finished | Failed, None, None]:
+    """Train networks in this process.
+
+    Args:
+        orders: Which ones.
+        report: Takes the progress.
+        engine: What their records say of how they ran, and why so.
+    """
+
+    def work(orders: list[Order], report: Callable[[Progress], None]) -> list[Run]:
+        return [train_order(one, device=device, engine=engine, report=report) for one in orders]
+
+    for order in orders:
+        yield _attempt(work, [order], report)
+
+
+def _attempt(
+    work: Callable[..., list[Run]], orders: list[Order], report: Callable[[News], None]
+) -> Finished | Failed:
+    """Train networks; an error says where it came from, but holds no network and data there."""
+    jobs = tuple(order.job for order in orders)
+    try:
+        runs = work(orders, report=lambda progress: report(News(job=jobs[0], progress=progress)))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 — the other jobs must still run
+        traceback.clear_frames(error.__traceback__)
+        return Failed(jobs, error)
+    return Finished(jobs, tuple(runs))
+
 
 Answer = tuple[Record, bytes | Path] | WorkerError
 """Answer to an order: a record with the trained network, or its file; or the reason for none."""
