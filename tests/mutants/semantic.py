@@ -438,7 +438,7 @@ MUTANTS = [
     ),
     (
         "the digest of a row is not checked",
-        "records/_rows.py",
+        "records/_database.py",
         "if digest is not None and digest != digest_of(key, seed, run, scores):",
         "if False:",
         "records/test_damage.py::test_no_random_damage_of_the_database_changes_a_number_in_silence",

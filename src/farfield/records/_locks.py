@@ -12,7 +12,7 @@ from typing import Final, final
 from filelock import lock_descriptor
 
 from farfield._system import proc_lines
-from farfield.records._errors import BusyError, StoreError
+from farfield.records._files import BusyError, StoreError
 
 _LONGEST: Final = 32
 """Largest number of bytes that a lock holds."""

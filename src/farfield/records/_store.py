@@ -1,4 +1,4 @@
-"""The folder of records."""
+"""The folder of records, and the trials of a search in it."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from typing import TYPE_CHECKING, Any, final
 import msgspec
 
 from farfield.core import check_arguments, expand_home
-from farfield.records._database import Database
-from farfield.records._errors import BusyError, DamageWarning, StoreError
+from farfield.experiments import ScoredTrial, Search, Selection
+from farfield.records._database import Database, check_record
 from farfield.records._files import (
+    BusyError,
+    DamageWarning,
+    StoreError,
+    from_tensors,
     lost_link,
     read_tensors,
     scraps,
     set_aside,
     stamp_of,
+    to_tensors,
     write_stamped,
 )
-from farfield.records._frame import scores_frame
 from farfield.records._locks import Lock, hold
-from farfield.records._record import Record
-from farfield.records._rows import check_record
-from farfield.records._states import from_tensors, to_tensors
+from farfield.records._record import Record, frame, scores_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -385,3 +387,77 @@ class Store:
                     f"{self.folder / name} must be in the folder of records, got a link to {place};"
                     " remove the link"
                 )
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def selection_of(search: Search, store: Store) -> Selection:
+    """The choice among the trials of a search; of their scores only those of its regime are read.
+
+    A network has diverged if its loss or a score is not finite after the last step, in training or
+    in that regime.
+
+    Args:
+        search: What was run.
+
+    Raises:
+        StoreError: If a network has no record.
+        ValueError: If the score was not measured, or every trial has a network that diverged.
+    """
+    return Selection(
+        fields=search.fields,
+        metric=search.chosen_by,
+        regime=search.regime,
+        seeds=search.seeds,
+        trials=tuple(
+            ScoredTrial(
+                values=trial.values,
+                key=trial.experiment.key,
+                scores=tuple(
+                    _score(_found(store, trial.experiment.key, seed), search)
+                    for seed in search.seeds
+                ),
+            )
+            for trial in search.trials
+        ),
+    )
+
+
+def _found(store: Store, key: str, seed: int) -> Record:
+    record = store.find(key, seed)
+    if record is None:
+        raise StoreError(f"seed {seed} of experiment {key} is not recorded in {store.folder}")
+    return record
+
+
+def _score(record: Record, search: Search) -> float | None:
+    """Score of a network; `None` if it diverged."""
+    if record.diverged(search.regime) is not None:
+        return None
+    try:
+        return record.final(search.regime, search.chosen_by)
+    except KeyError:
+        known = sorted({s.metric for s in record.scores if s.regime == search.regime})
+        raise ValueError(
+            f"metric must be one that was measured in {search.regime} ({', '.join(known)}), "
+            f"got {search.chosen_by!r}"
+        ) from None
+
+
+def trials_frame(selection: Selection) -> pd.DataFrame:
+    """All networks of a search, a row for each: the fields, then key, seed and score.
+
+    Args:
+        selection: What `selection_of` gave.
+
+    Raises:
+        ModuleNotFoundError: If pandas, an extra, is not installed.
+    """
+    return frame(
+        dict(zip(selection.fields, trial.values, strict=True))
+        | {"key": trial.key, "seed": seed, selection.metric: score}
+        for trial in selection.trials
+        for seed, score in zip(selection.seeds, trial.scores, strict=True)
+    )
