@@ -230,7 +230,7 @@ MUTANTS = [
     # metrics
     (
         "an answer that is not a number is right",
-        "metrics/_accuracy.py",
+        "metrics/_classification.py",
         "((outputs < own).sum(-1) == outputs.shape[-1] - 1)",
         "~(outputs > own).any(-1)",
         "tasks/test_abstract_rules.py::test_what_is_not_a_number_is_wrong",

@@ -1,12 +1,102 @@
-"""Scores of the probabilities of classes: likelihood, the most likely ones, calibration."""
+"""Accuracy of answers, and scores of the probabilities of classes."""
 
 from __future__ import annotations
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from farfield.core import UNASKED, PositiveInt, check_arguments
-from farfield.metrics._accuracy import correct, known_class, mean_of_asked
+
+
+def correct(
+    outputs: Float[Tensor, "*batch class"], target: Int[Tensor, "*batch"]
+) -> Float[Tensor, "*batch"]:
+    r"""Correctness of each answer: 1 where it is right, 0 where it is wrong.
+
+    One output is the logit of class 1: above 0 it answers 1, below 0 it answers 0. Two outputs or
+    more are the logits of as many classes, and the largest is the answer. A tie is never right,
+    whichever class comes first: a model whose outputs are all alike scores 0, and so does one that
+    gives NaN. Every task counts by this rule.
+
+    Args:
+        outputs: Logits. Leading axes are free: seeds, problems, places.
+        target: The right class; no answer is right for `UNASKED`.
+
+    Shape:
+        - outputs: `(*batch, class)`
+        - target: `(*batch)`
+        - result: `(*batch)`, in the dtype of `outputs`
+
+    Raises:
+        ValueError: If the leading axes differ, which broadcasting would hide.
+    """
+    if outputs.ndim == 0 or outputs.shape[:-1] != target.shape:
+        raise ValueError(
+            "target must have the shape of outputs without its last axis, "
+            f"got outputs {tuple(outputs.shape)} and target {tuple(target.shape)}"
+        )
+    if outputs.shape[-1] == 1:
+        logit = outputs[..., 0]
+        right = ((logit > 0) & (target == 1)) | ((logit < 0) & (target == 0))
+        return right.to(outputs.dtype)
+    own = outputs.gather(-1, known_class(target).unsqueeze(-1))
+    # Counted, since what is compared with NaN is neither less nor more.
+    right = ((outputs < own).sum(-1) == outputs.shape[-1] - 1) & (target != UNASKED)
+    return right.to(outputs.dtype)
+
+
+def accuracy(
+    outputs: Float[Tensor, "*seed batch class"], target: Int[Tensor, "*seed batch"]
+) -> Float[Tensor, "*seed"]:
+    """Share of right answers in 0…1, one number per seed.
+
+    Every problem counts the same, however the problems were cut into batches.
+
+    Args:
+        outputs: Logits, seeds before problems; without a seed axis the result is one number.
+        target: The right class; `UNASKED` where no answer is asked for, which does not count.
+
+    Shape:
+        - outputs: `(*seed, batch, class)`
+        - target: `(*seed, batch)`
+        - result: `(*seed)`
+
+    Raises:
+        ValueError: If the leading axes differ, or there are no problems to score.
+
+    Example:
+        >>> accuracy(torch.tensor([[0.1, 0.9], [0.8, 0.2]]), torch.tensor([1, 1]))
+        tensor(0.5000)
+    """
+    right = correct(outputs, target)
+    if right.ndim == 0 or right.shape[-1] == 0:
+        raise ValueError(
+            f"outputs must hold at least one problem, got shape {tuple(outputs.shape)}"
+        )
+    return mean_of_asked(right, target)
+
+
+def known_class(target: Tensor) -> Tensor:
+    """The right classes as int64, 0 where no answer is asked for.
+
+    Args:
+        target: The right classes, or `UNASKED`.
+    """
+    return target.to(torch.int64).where(target != UNASKED, 0)
+
+
+def mean_of_asked(values: Tensor, target: Tensor) -> Tensor:
+    """Mean over the last axis, without answers that are not asked for.
+
+    Args:
+        values: A number for each answer.
+        target: The right classes, `UNASKED` where no answer is asked for.
+    """
+    asked = target != UNASKED
+    kind = torch.promote_types(values.dtype, torch.float32)
+    total = values.where(asked, 0.0).sum(-1, dtype=kind)
+    return (total / asked.sum(-1)).to(values.dtype)
 
 
 def negative_log_likelihood(
