@@ -99,7 +99,7 @@ UNSAFE_MODULES = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "random"
 UNSAFE_CALLS = {"print", "torch.load", "torch.save", "torch.manual_seed", "torch.seed"}
 # Dropout, other people's modules and kornia draw from the global generators and know no other:
 # there they are set from a named stream.
-MAY_SET_THE_GLOBAL_GENERATOR = {"core/_generators.py", "objectives/_rand_augment.py"}
+MAY_SET_THE_GLOBAL_GENERATOR = {"core/_streams.py", "objectives/_rand_augment.py"}
 OF_GLOBAL_GENERATORS = {
     "np.random.RandomState",
     "np.random.get_state",
@@ -404,7 +404,6 @@ def test_no_file_names_a_place_on_somebodys_machine() -> None:
 BY_MACHINE = {
     "_machine.py",
     "_interrupts.py",
-    "core/_machine.py",
     "execution/_clusters.py",  # whether a worker has the GPU that it was promised
     "execution/_processes.py",
     "functional/_autograd/_products.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Final, Literal
 
 from torch import Tensor
@@ -31,3 +32,10 @@ def takes(branch: Branch, own: bool) -> bool:
 def on_cpu(x: Tensor) -> bool:
     """Tell whether to take the kernels for a CPU."""
     return takes("cpu", x.is_cpu)
+
+
+def num_cores() -> int:
+    """Cores that this process may use, or all of the machine where the system does not say."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

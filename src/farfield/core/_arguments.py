@@ -12,13 +12,467 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import math
+import operator
+import types
+import typing
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from inspect import Parameter
-from typing import Any, ClassVar, Final, NamedTuple, ParamSpec, Protocol, TypeVar
+from numbers import Real
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Union,
+    final,
+)
 
-from farfield.core._hints import Kind, hints_of, kind_of
+import numpy as np
+import torch
+
+
+@final
+class ArgumentError(ValueError):
+    """An argument of the wrong type, or a number outside its limits.
+
+    Args:
+        name: Of the argument, or of the part of it that is wrong, e.g. `"sizes[1]"`.
+        wanted: What it must be, e.g. `"an int"`.
+        value: What was given.
+        mend: What to write instead; empty where that is not known.
+    """
+
+    def __init__(self, name: str, wanted: str, value: object, mend: str = "") -> None:
+        self.name = name
+        self.mend = mend
+        super().__init__(f"{name} must be {wanted}, got {_shown(value)}{mend and '; ' + mend}")
+
+    def says_more(self, name: str) -> bool:
+        """True if the error names a part of the argument `name`, or a correction.
+
+        Args:
+            name: Of the argument.
+        """
+        return self.name != name or bool(self.mend)
+
+
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Limits of a number, as a mark of its annotation: `Annotated[int, Limits(at_least=1)]`.
+
+    Args:
+        at_least: Least number; `None` for no limit.
+        above: What it must be greater than.
+        at_most: Greatest number.
+        below: What it must be less than.
+    """
+
+    at_least: float | None = None
+    above: float | None = None
+    at_most: float | None = None
+    below: float | None = None
+
+    def hold(self, value: float) -> bool:
+        """True if a number is within the limits.
+
+        Args:
+            value: The number.
+        """
+        return (
+            (self.at_least is None or value >= self.at_least)
+            and (self.above is None or value > self.above)
+            and (self.at_most is None or value <= self.at_most)
+            and (self.below is None or value < self.below)
+        )
+
+    def __str__(self) -> str:
+        """The limits in words, e.g. `of at least 0 and below 1`, or `0…1`."""
+        given = {name: limit for name, limit in vars(self).items() if limit not in (None, _LARGEST)}
+        if given.keys() == {"at_least", "at_most"}:
+            return f"{self.at_least}…{self.at_most}"
+        words = {"at_least": "of at least", "at_most": "of at most"}
+        return " and ".join(f"{words.get(name, name)} {limit}" for name, limit in given.items())
+
+
+_LARGEST = 2**63 - 1
+"""Largest integer that torch and SQLite take; no error names it as a limit."""
+
+Seed = Annotated[int, Limits(at_least=0)]
+"""A seed of a random stream, of any size."""
+
+PositiveInt = Annotated[int, Limits(at_least=1, at_most=_LARGEST)]
+"""An integer of at least 1."""
+
+NonNegativeInt = Annotated[int, Limits(at_least=0, at_most=_LARGEST)]
+"""An integer of at least 0."""
+
+Size = Annotated[int, Limits(at_least=1, at_most=2**24)]
+"""A number of features, slots or steps; larger ones would exhaust any memory."""
+
+Depth = Annotated[int, Limits(at_least=1, at_most=2**10)]
+"""A number of stacked modules, or of iterations of one."""
+
+PositiveFloat = Annotated[float, Limits(above=0)]
+"""A number above 0."""
+
+NonNegativeFloat = Annotated[float, Limits(at_least=0)]
+"""A number of 0 or above."""
+
+Fraction = Annotated[float, Limits(at_least=0, at_most=1)]
+"""A number of 0…1."""
+
+
+FractionBelowOne = Annotated[float, Limits(at_least=0, below=1)]
+"""A number of 0…1, and not 1."""
+
+
+Dropout = FractionBelowOne
+"""A probability of dropout, below 1."""
+
+
+class Kind(NamedTuple):
+    """Checker of one annotation.
+
+    Attributes:
+        words: In words, e.g. `"an int"`.
+        take: The value of that type, from the name of an argument and what was given for it;
+            raises `ArgumentError` where that is something else.
+    """
+
+    words: str
+    take: Callable[[str, Any], Any]
+
+
+@cache
+def kind_of(hint: Any) -> Kind:
+    """Checker of an annotation; one that accepts everything where the annotation cannot be checked.
+
+    Args:
+        hint: The annotation, resolved: a type, and no text.
+    """
+    origin = typing.get_origin(hint) or hint
+    if origin in _PLAIN:
+        return _PLAIN[origin]
+    if origin in _BUILT:
+        return _BUILT[origin](hint)
+    for attribute in ("array_type", "__supertype__", "__value__"):  # jaxtyping's, new, named types
+        if hasattr(hint, attribute):
+            return kind_of(getattr(hint, attribute))
+    return _instance_of(origin) if isinstance(origin, type) else _ANYTHING
+
+
+def _simple(words: str, convert: Callable[[Any], Any]) -> Kind:
+    """Checker from a function that raises `TypeError` for other types."""
+
+    def take(name: str, value: Any) -> Any:
+        try:
+            return convert(value)
+        except (TypeError, OverflowError):
+            raise ArgumentError(name, words, value) from None
+
+    return Kind(words, take)
+
+
+def _flag(value: Any) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise TypeError
+
+
+def _int(value: Any) -> int:
+    if type(value) is not int:
+        _check_number(value)
+        value = operator.index(value)
+    return int(value)
+
+
+def _float(value: Any) -> float:
+    _check_number(value)
+    if not isinstance(value, Real | np.ndarray | torch.Tensor):
+        raise TypeError
+    number = float(value) + 0.0  # there is one zero
+    if not math.isfinite(number):
+        raise TypeError
+    return number
+
+
+def _check_number(value: Any) -> None:
+    """Raise `TypeError` for flags, and for arrays that are not a constant of one number."""
+    array = isinstance(value, np.ndarray | torch.Tensor)
+    if isinstance(value, bool | np.bool_) or (
+        array and (value.ndim or value.dtype in (torch.bool, np.bool_) or _is_learned(value))
+    ):
+        raise TypeError
+
+
+def _is_learned(value: Any) -> bool:
+    return bool(getattr(value, "requires_grad", False))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return str(value)
+    raise TypeError
+
+
+def _none(value: Any) -> None:
+    if value is not None:
+        raise TypeError
+
+
+def _take_as_it_is(name: str, value: Any) -> Any:
+    del name
+    return value
+
+
+def _take_callable(name: str, value: Any) -> Any:
+    if not callable(value):
+        raise ArgumentError(name, "callable", value)
+    return value
+
+
+_ANYTHING = Kind("anything", _take_as_it_is)
+
+_PLAIN: dict[Any, Kind] = {
+    bool: _simple("True or False", _flag),
+    int: _simple("an int", _int),
+    float: _simple("a finite number", _float),
+    str: _simple("text", _text),
+    type(None): _simple("None", _none),
+    object: _ANYTHING,
+    Any: _ANYTHING,
+    Callable: Kind("callable", _take_callable),
+}
+
+
+def _limited(hint: Any) -> Kind:
+    """Checker of a number with the `Limits` of its annotation."""
+    kind = kind_of(hint.__origin__)
+    limits = [mark for mark in hint.__metadata__ if isinstance(mark, Limits)]
+    if not limits:
+        return kind
+    words = f"{kind.words} {' and '.join(map(str, limits))}"
+
+    def take(name: str, value: Any) -> Any:
+        try:
+            found = kind.take(name, value)
+        except ArgumentError:
+            raise ArgumentError(name, words, value) from None
+        if not all(limit.hold(found) for limit in limits):
+            raise ArgumentError(name, words, value)
+        return found
+
+    return Kind(words, take)
+
+
+def _any_of(hint: Any) -> Kind:
+    """Checker of a union: a value of one of the types, else one that the first type converts."""
+    late = {float: 1, type(None): 2}  # an int is an int first; None is named last
+    hints = sorted(typing.get_args(hint), key=lambda part: late.get(_bare(part), 0))
+    kinds = [kind_of(part) for part in hints]
+    words = " or ".join(kind.words for kind in kinds)
+    plain = {_bare(part): kind for part, kind in zip(hints, kinds, strict=True)}
+    # A number is turned into another type only after all types that take it as it is.
+    order = [kind for part, kind in plain.items() if part not in (bool, int, float)] + kinds
+
+    def take(name: str, value: Any) -> Any:
+        nearest: ArgumentError | None = None
+        exact = plain.get(type(value))
+        for kind in order if exact is None else (exact,):
+            try:
+                return kind.take(name, value)
+            except ArgumentError as error:
+                nearest = nearest or (error if error.says_more(name) else None)
+        raise nearest or ArgumentError(name, words, value)
+
+    return Kind(words, take)
+
+
+def _bare(hint: Any) -> Any:
+    """An annotation without its marks."""
+    return hint.__origin__ if typing.get_origin(hint) is Annotated else hint
+
+
+def _one_of(hint: Any) -> Kind:
+    values = typing.get_args(hint)
+    words = " or ".join(repr(value) for value in values)
+
+    def take(name: str, value: Any) -> Any:
+        for known in values:
+            if type(known) is type(value) and known == value:
+                return known
+        raise ArgumentError(name, words, value)
+
+    return Kind(words, take)
+
+
+def _tuple_of(hint: Any) -> Kind:
+    """Checker of a tuple, which converts any ordered iterable but text."""
+    hints = typing.get_args(hint)
+    endless = len(hints) == 2 and hints[1] is Ellipsis
+    kinds = [kind_of(hint) for hint in (hints[:1] if endless else hints)]
+    inner = ", ".join(kind.words for kind in kinds)
+    words = f"a tuple of parts, each {inner}" if endless else f"a tuple ({inner})"
+
+    def take(name: str, value: Any) -> Any:
+        if not _has_parts_in_order(value):
+            raise ArgumentError(name, words, value)
+        value = tuple(value)
+        wanted = kinds * len(value) if endless else kinds if hints else [_ANYTHING] * len(value)
+        if len(wanted) != len(value):
+            raise ArgumentError(name, words, value)
+        parts = zip(wanted, value, strict=True)
+        return tuple(kind.take(f"{name}[{k}]", part) for k, (kind, part) in enumerate(parts))
+
+    return Kind(words, take)
+
+
+def _has_parts_in_order(value: object) -> bool:
+    if isinstance(value, np.ndarray | torch.Tensor):
+        return value.ndim > 0
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | set | type)
+
+
+def _class_of(hint: Any) -> Kind:
+    """Checker of a class, or of a subclass of a given one."""
+    (parent,) = typing.get_args(hint) or (None,)
+    if not isinstance(parent, type):
+        return _simple("a class", _take_class)
+    words = f"a class, {parent.__name__} or one under it"
+
+    def take(name: str, value: Any) -> Any:
+        if not (isinstance(value, type) and issubclass(value, parent)):
+            raise ArgumentError(name, words, value)
+        return value
+
+    return Kind(words, take)
+
+
+def _take_class(value: Any) -> type:
+    if isinstance(value, type):
+        return value
+    raise TypeError
+
+
+def _instance_of(cls: type) -> Kind:
+    """Checker of an instance of a class or protocol; text does not count as a sequence."""
+    words = f"{'an' if cls.__name__[0] in 'AEIOUaeiou' else 'a'} {cls.__name__}"
+    if getattr(cls, "_is_protocol", False) and not getattr(cls, "_is_runtime_protocol", False):
+        return _ANYTHING
+
+    def take(name: str, value: Any) -> Any:
+        text = isinstance(value, str | bytes) and cls.__module__ == "collections.abc"
+        if text or isinstance(value, type) or not is_instance(value, cls):
+            raise ArgumentError(name, words, value, _mend(cls, value))
+        return value
+
+    return Kind(words, take)
+
+
+_INSTANCES: dict[tuple[type, type], bool] = {}
+
+
+def is_instance(value: object, cls: type) -> bool:
+    """`isinstance`, which is slow for a protocol, asked once for each class of frozen dataclasses.
+
+    All objects of such a class have the same members.
+
+    Args:
+        value: Any object.
+        cls: A class or protocol.
+    """
+    own = type(value)
+    if not getattr(getattr(own, "__dataclass_params__", None), "frozen", False):
+        return isinstance(value, cls)
+    if (own, cls) not in _INSTANCES:
+        _INSTANCES[own, cls] = isinstance(value, cls)
+    return _INSTANCES[own, cls]
+
+
+_BUILT: dict[Any, Callable[[Any], Kind]] = {
+    Annotated: _limited,
+    Union: _any_of,
+    types.UnionType: _any_of,
+    Literal: _one_of,
+    tuple: _tuple_of,
+    type: _class_of,
+}
+
+
+def _mend(cls: type, value: Any) -> str:
+    """Suggestion of the expression that was probably meant by `value`, or an empty text."""
+    if isinstance(value, type) and _may_stand_for(cls, value):
+        return f"write {value.__name__}(…)"
+    if getattr(cls, "_is_protocol", False):
+        return _missing(cls, value)
+    if not dataclasses.is_dataclass(cls):
+        return ""
+    first = next(iter(inspect.signature(cls).parameters.values()), None)
+    hint = hints_of(cls).get(first.name) if first else None
+    if first is None or hint is None:
+        return ""
+    try:
+        kind_of(hint).take(first.name, value)
+    except ArgumentError:
+        return ""
+    named = f"{first.name}=" if first.kind is first.KEYWORD_ONLY else ""
+    shown = _shown(value).removeprefix("the class ")
+    return f"write {cls.__name__}({named}{'…' if shown.startswith('an object of') else shown})"
+
+
+def _missing(protocol: type, value: Any) -> str:
+    """The members of a protocol that an object lacks, where it has most of them."""
+    parts = [vars(part) for part in protocol.__mro__ if getattr(part, "_is_protocol", False)]
+    names = {name for part in parts for name in (*part, *part.get("__annotations__", ()))}
+    members = sorted(name for name in names if not name.startswith("_"))
+    lacking = [name for name in members if not hasattr(value, name)]
+    return f"it has no {', '.join(lacking)}" if 2 * len(lacking) < len(members) else ""
+
+
+def _may_stand_for(cls: type, value: type) -> bool:
+    """True if instances of the class `value` are instances of the class or protocol `cls`."""
+    return isinstance(value, cls) if getattr(cls, "_is_protocol", False) else issubclass(value, cls)
+
+
+def _shown(value: object) -> str:
+    """A value in an error: short, whatever it is."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    text = repr(value)
+    if isinstance(value, int) and len(text) > 80:
+        return f"a number of {len(text)} digits"
+    return text if len(text) <= 80 and "\n" not in text else f"an object of {type(value).__name__}"
+
+
+T = TypeVar("T")
+
+
+@cache
+def hints_of(code: Callable[..., object]) -> dict[str, Any]:
+    """Resolved annotations of a function, or of a class's constructor arguments.
+
+    Args:
+        code: A class or a function.
+
+    Raises:
+        NameError: If an annotation names what its module does not have.
+    """
+    if dataclasses.is_dataclass(code):
+        return typing.get_type_hints(code, include_extras=True)
+    function: Any = getattr(code, "__init__") if isinstance(code, type) else code  # noqa: B009
+    found = typing.get_type_hints(function, include_extras=True)
+    found.pop("return", None)
+    return found
+
 
 CONSTRUCTOR: Final = (
     "Make one; `farfield.core.ARGUMENTS` and base classes describe what the class does not."
