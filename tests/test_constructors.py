@@ -19,9 +19,8 @@ from typing import Annotated, Any, Union
 import pytest
 from torch import nn
 
-import farfield.models
-import farfield.nn
 from each import each
+from farfield._exports import faces
 from farfield.core import hints_of
 from farfield.tasks import TASKS
 from zoo import MODULES
@@ -69,7 +68,7 @@ def made_with() -> dict[type, dict[str, Any]]:
     """Arguments that the public modules of the zoo were made with, by class."""
     public = [
         cls
-        for home in (farfield.nn, farfield.models)
+        for home in (*faces("farfield.nn"), *faces("farfield.models"))
         for cls in map(vars(home).get, home.__all__)
         if isinstance(cls, type) and not getattr(cls, "_is_protocol", False)
     ]
@@ -126,7 +125,7 @@ def test_a_wrong_value_is_refused_by_the_name_of_its_argument(cls: type, uncheck
 def test_all_public_modules_are_tried() -> None:
     public = {
         cls
-        for home in (farfield.nn, farfield.models)
+        for home in (*faces("farfield.nn"), *faces("farfield.models"))
         for cls in map(vars(home).get, home.__all__)
         if isinstance(cls, type) and issubclass(cls, nn.Module)
     }

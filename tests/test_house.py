@@ -14,11 +14,12 @@ import sys
 import typing
 from collections.abc import Iterator
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 import pytest
 
 from each import each
+from farfield._exports import faces, moved
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "src" / "farfield"
@@ -173,11 +174,11 @@ json.load(path)
 # --- One canonical import path per public name ---------------------------------------------------
 
 
-def re_exported(folder: str) -> dict[str, str]:
-    """Names that a folder's `__init__` takes from its own private files, with their modules."""
+def re_exported(face: Path) -> dict[str, str]:
+    """Names that a face of a package takes from its private files, with their modules."""
     return {
         alias.asname or alias.name: statement.module or ""
-        for statement in parsed(PACKAGE / folder / "__init__.py").body
+        for statement in parsed(face).body
         if isinstance(statement, ast.ImportFrom)
         and (statement.module or "").startswith("farfield.")
         and statement.module != "farfield._exports"
@@ -194,10 +195,10 @@ def crossing(tree: ast.AST, folder: str) -> Iterator[str]:
                 yield node.module or ""
 
 
-def made_in(folder: str) -> set[str]:
-    """Names that a folder's `__init__` binds itself, such as the literal table of its classes."""
+def made_in(face: Path) -> set[str]:
+    """Names that a face binds itself, such as the literal table of its classes."""
     names: set[str] = set()
-    for statement in parsed(PACKAGE / folder / "__init__.py").body:
+    for statement in parsed(face).body:
         match statement:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 names.add(name)
@@ -208,18 +209,21 @@ def made_in(folder: str) -> set[str]:
     return {name for name in names if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_what_a_folder_offers_is_what_its_init_holds(folder: str) -> None:
-    module = importlib.import_module(f"farfield.{folder}")
-    assert set(getattr(module, "__all__", ())) == set(re_exported(folder)) | made_in(folder)
+@each("folder", FOLDERS)
+def test_a_face_offers_all_that_it_binds_and_no_name_is_in_two(folder: str) -> None:
+    offered: list[str] = []
+    for face in faces(f"farfield.{folder}"):
+        path = Path(face.__file__ or "")
+        assert set(face.__all__) == {*re_exported(path), *made_in(path)}
+        offered += face.__all__
+    assert len(offered) == len(set(offered))
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_every_public_name_is_described(folder: str) -> None:
-    module = importlib.import_module(f"farfield.{folder}")
-    assert (module.__doc__ or "").strip()
-    for name in getattr(module, "__all__", ()):
-        value = getattr(module, name)
+def test_every_offered_name_is_described(folder: str) -> None:
+    modules = faces(f"farfield.{folder}")
+    assert all((module.__doc__ or "").strip() for module in modules)
+    for name, value in ((name, getattr(face, name)) for face in modules for name in face.__all__):
         if inspect.isclass(value) or inspect.isfunction(value):
             # A dataclass without a docstring gets its signature for one.
             described = (value.__doc__ or f"{name}(").strip()
@@ -252,9 +256,24 @@ def wrong_annotations(value: object) -> Iterator[str]:
 
 @each("folder", FOLDERS)
 def test_every_public_annotation_can_be_evaluated(folder: str) -> None:
-    module = importlib.import_module(f"farfield.{folder}")
-    values = [getattr(module, name) for name in getattr(module, "__all__", ())]
+    modules = faces(f"farfield.{folder}")
+    values = [getattr(module, name) for module in modules for name in module.__all__]
     assert [line for value in values for line in wrong_annotations(value)] == []
+
+
+def test_an_internal_name_is_found_in_the_public_face_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    inner = ModuleType("package.internal")
+    vars(inner).update(__all__=["serve"], serve=len)
+    monkeypatch.setitem(sys.modules, "package.internal", inner)
+    monkeypatch.setitem(sys.modules, "package", ModuleType("package"))
+    find = moved("package")
+    with pytest.warns(DeprecationWarning, match=r"package\.serve is package\.internal\.serve now"):
+        assert find("serve") is len
+    for unknown in ("other", "internal", "_private"):
+        with pytest.raises(AttributeError, match=f"'package' has no attribute '{unknown}'"):
+            find(unknown)
 
 
 def test_wrong_annotations_are_found() -> None:

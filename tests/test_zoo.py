@@ -17,6 +17,7 @@ import farfield.functional
 import farfield.models
 import farfield.nn
 from each import each
+from farfield._exports import faces
 from farfield.core import REFERENCES
 from farfield.models import (
     CNN13,
@@ -81,7 +82,7 @@ NO_CLASSES = {
 
 
 def exports() -> dict[str, object]:
-    floors = (farfield.functional, farfield.nn, farfield.models)
+    floors = [face for name in ("functional", "nn", "models") for face in faces(f"farfield.{name}")]
     return {name: getattr(floor, name) for floor in floors for name in floor.__all__}
 
 

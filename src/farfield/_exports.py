@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import ModuleType
 
 
@@ -12,9 +15,45 @@ def exported(names: Mapping[str, object]) -> list[str]:
     Args:
         names: `vars()` at the end of `__init__`.
     """
-    helpers = {"Final", "exported"}
+    helpers = {"Final", "TYPE_CHECKING", "exported", "moved"}
     return sorted(
         name
         for name, value in names.items()
         if name[0] != "_" and name not in helpers and not isinstance(value, ModuleType)
     )
+
+
+def moved(package: str) -> Callable[[str], object]:
+    """Make the `__getattr__` of a package: a former public name is found, with a warning.
+
+    Args:
+        package: Name of the package, e.g. `"farfield.nn"`.
+    """
+
+    def find(name: str) -> object:
+        face = f"{package}.internal"
+        if not name.startswith("_") and name != "internal":
+            inner = importlib.import_module(face)
+            if name in inner.__all__:
+                warnings.warn(
+                    f"{package}.{name} is {face}.{name} now; the next release drops the old name",
+                    DeprecationWarning,
+                    stacklevel=2,
+                )
+                return getattr(inner, name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return find
+
+
+def faces(package: str) -> list[ModuleType]:
+    """Import the two faces of a package: the one for users, and the one for Farfield itself.
+
+    Args:
+        package: Name of the package, e.g. `"farfield.nn"`; without such a package there is no face.
+    """
+    found = []
+    for name in (package, f"{package}.internal"):
+        with suppress(ModuleNotFoundError):
+            found.append(importlib.import_module(name))
+    return found

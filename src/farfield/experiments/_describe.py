@@ -8,7 +8,6 @@ every older experiment as it was. Arrays are described by their SHA-256.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from farfield._exports import faces
 from farfield.core import ArgumentError, Kind, hints_of, kind_of
 from farfield.experiments._aliases import as_named, as_written
 from farfield.experiments._arrays import array_digest
@@ -241,13 +241,10 @@ def _find(path: str, known: Mapping[str, type]) -> Any:
     module, _, name = path.rpartition(".")
     if module.split(".")[0] != "farfield":
         raise ValueError(f"{path!r} is not part of Farfield; pass it in `classes`")
-    try:
-        package = importlib.import_module(module)
-    except ImportError:
-        package = None
-    if name not in getattr(package, "__all__", ()):
-        raise ValueError(f"{path!r} is not a public name of Farfield")
-    return getattr(package, name)
+    for face in faces(module):
+        if name in getattr(face, "__all__", ()):
+            return getattr(face, name)
+    raise ValueError(f"{path!r} is not a public name of Farfield")
 
 
 def _check_source(thing: type, part: Mapping[str, Json]) -> None:
