@@ -19,7 +19,7 @@ from farfield.experiments import (
     Spec,
 )
 from farfield.models import ESBN, LSTM, NextEmbedding
-from farfield.nn import ContextNorm, FrameDecoder, FrameEncoder, MLPEncoder, SequenceNorm
+from farfield.nn import ContextNorm, FrameDecoder, FrameEncoder, LinearEncoder, SequenceNorm
 from farfield.objectives import Bound, Objective, PredictingEmbeddings, Update
 from farfield.tasks import DistributionOfThree, DynamicObjects, ObjectFrames, SameDifferent
 
@@ -73,7 +73,7 @@ def cross_entropy(outputs: Tensor, problems: Problems) -> Tensor:
 
 SMALL_ESBN = Spec(ESBN, hidden_size=12, key_size=6)
 SMALL_LSTM = Spec(LSTM, hidden_size=12)
-SMALL_ENCODER = Spec(MLPEncoder, out_features=10)
+SMALL_ENCODER = Spec(LinearEncoder, out_features=10)
 
 
 def small_experiment(

@@ -10,7 +10,7 @@ from each import each, some
 from farfield.execution import Here, Job, run
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import REASONERS
-from farfield.nn import ContextNorm, MLPEncoder
+from farfield.nn import ContextNorm, LinearEncoder
 from farfield.records import Store
 from farfield.tasks import TASKS
 from farfield.tasks._rules._abstract_rules import RuleTask
@@ -26,7 +26,7 @@ def test_every_reasoner_trains_on_every_task(task: str, reasoner: str, tmp_path:
         task=TASKS[task](withheld=50, max_problems=64),
         model=Network(
             reasoner=Spec(REASONERS[reasoner], **small),
-            encoder=Spec(MLPEncoder, out_features=16),
+            encoder=Spec(LinearEncoder, out_features=16),
             context=Spec(ContextNorm),
         ),
         recipe=Recipe(steps=2, batch_size=16),

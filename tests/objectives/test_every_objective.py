@@ -29,11 +29,11 @@ from small import SMALL_LSTM, small_experiment
 
 RULES = {
     "supervised": Supervised(),
-    "activation-l1": ActivationL1(layers=("encoder.fc1",)),
+    "activation-l1": ActivationL1(layers=("encoder",)),
     "mixup": Mixup(alpha=0.5),
-    "manifold-mixup": ManifoldMixup(layers=("input", "encoder.fc1", "reasoner")),
+    "manifold-mixup": ManifoldMixup(layers=("input", "encoder", "reasoner")),
     "manifold-mixup-stopped": ManifoldMixup(
-        layers=("input", "encoder.fc1"), per_example=True, stop_gradient=True
+        layers=("input", "encoder"), per_example=True, stop_gradient=True
     ),
     "mean-teacher": MeanTeacher(decay=0.9),
     "mean-teacher-warmed-up": MeanTeacher(decay=0.9, warmup=True),
@@ -51,7 +51,7 @@ RULES = {
         warmup=True,
         independent_teacher=True,
         mixes_logits=True,
-        layers=("input", "encoder.fc1"),
+        layers=("input", "encoder"),
     ),
     "ict-without-teacher": ICT(decay=None, supervised_mixup=False),
 }

@@ -234,6 +234,6 @@ def test_options_out_of_range_are_refused(options: dict[str, Any], message: str)
 
 
 def test_a_layer_that_is_not_there_is_named_before_training() -> None:
-    experiment = dataclasses.replace(small_experiment(), objective=ICT(layers=("encoder.fc1s",)))
-    with pytest.raises(ValueError, match=r"got 'encoder.fc1s'; did you mean 'encoder.fc1'\?"):
+    experiment = dataclasses.replace(small_experiment(), objective=ICT(layers=("encoders",)))
+    with pytest.raises(ValueError, match=r"got 'encoders'; did you mean 'encoder'\?"):
         OneNetwork(experiment, 0)

@@ -281,7 +281,7 @@ def test_padding_is_known_to_what_is_priced() -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", [CenteredL1(weight=0.3), ActivationL1(layers=("encoder.fc1",), weight=0.3)]
+    "rule", [CenteredL1(weight=0.3), ActivationL1(layers=("encoder",), weight=0.3)]
 )
 def test_networks_trained_together_are_networks_alone(rule) -> None:
     plain = small_experiment(steps=4)
@@ -291,7 +291,7 @@ def test_networks_trained_together_are_networks_alone(rule) -> None:
         objective=rule,
     )
     plain = dataclasses.replace(priced, objective=Supervised())
-    name = "encoder.fc1.weight"
+    name = "encoder.weight"
     together = Stack(priced, (0, 3), dtype=torch.float64)
     alone, other = (OneNetwork(e, 3, dtype=torch.float64) for e in (priced, plain))
     for learner in (together, alone, other):

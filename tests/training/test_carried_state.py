@@ -16,8 +16,9 @@ from farfield.models import _sequence_model as sequence_model
 from farfield.nn import LayerNorm, NormalizedLSTM, NormalizedRNN, WordEncoder
 from farfield.objectives import CarriedState, CenteredL1, MeanTeacher, Objective
 from farfield.tasks import WordText
-from farfield.training import Clock, OneNetwork, Progress, Stack, evaluate, train
+from farfield.training import OneNetwork, Stack, evaluate
 from farfield.training._batches import Batches
+from learners import check_resumed, check_together
 from oracles import texts
 from small import SMALL_LSTM, small_experiment
 
@@ -160,63 +161,12 @@ RULES = {
 
 @pytest.mark.parametrize("name, tied", [("centered-l1", True), ("mean-teacher", False)])
 def test_networks_trained_together_are_networks_alone(folder: Path, name: str, tied: bool) -> None:
-    experiment = experiment_of(folder, RULES[name], tied=tied)
-    together = Stack(experiment, (0, 3), dtype=torch.float64)
-    learners = [OneNetwork(experiment, seed, dtype=torch.float64) for seed in (0, 3)]
-    for learner in (together, *learners):
-        for step in range(4):
-            learner.update(step)
-    for position, alone in enumerate(learners):
-        for part, found in together.state().items():
-            if not part.startswith("optimizer."):
-                expected = alone.state()[part]
-                torch.testing.assert_close(found[position], expected, rtol=1e-9, atol=1e-12)
-        torch.testing.assert_close(together.weights()[position], alone.weights()[0])
-        own, other = alone.training_metrics(4)[0], together.training_metrics(4)[position]
-        for first, second in zip(own, other, strict=True):
-            assert first.value == pytest.approx(second.value, rel=1e-9)
+    check_together(experiment_of(folder, RULES[name], tied=tied), steps=3)
 
 
-class StoppedError(Exception):
-    """Stands in for the end of the process."""
-
-
-def one(experiment: Experiment) -> OneNetwork:
-    return OneNetwork(experiment, 1)
-
-
-def stack(experiment: Experiment) -> Stack:
-    return Stack(experiment, (1, 2))
-
-
-@pytest.mark.parametrize("make, name", [(one, "mean-teacher"), (stack, "centered-l1")])
-def test_stopped_and_started_again_ends_with_the_same_bytes(
-    tmp_path: Path, folder: Path, make: Callable[[Experiment], OneNetwork | Stack], name: str
-) -> None:
-    experiment = experiment_of(folder, RULES[name])
-    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
-
-    def interrupt(progress: Progress) -> None:
-        if progress.step == 3:  # of an epoch of four
-            raise StoppedError
-
-    path = tmp_path / "checkpoint"
-    uninterrupted, resumed = make(experiment), make(experiment)
-    expected, _ = train(uninterrupted, experiment)
-    with pytest.raises(StoppedError):
-        train(make(experiment), experiment, checkpoint=path, report=interrupt, clock=clock)
-    seen: list[int] = []
-    scores, _ = train(
-        resumed,
-        experiment,
-        checkpoint=path,
-        report=lambda progress: seen.append(progress.step),
-        clock=clock,
-    )
-    assert seen[0] == 3
-    assert scores == expected
-    for part, tensor in uninterrupted.state().items():
-        assert torch.equal(resumed.state()[part], tensor), part
+def test_stopped_and_started_again_ends_with_the_same_bytes(tmp_path: Path, folder: Path) -> None:
+    experiment = experiment_of(folder, RULES["mean-teacher"])
+    check_resumed(lambda: Stack(experiment, (1, 2)), experiment, tmp_path / "c", stop=2)
 
 
 def test_problems_in_any_order_are_refused() -> None:

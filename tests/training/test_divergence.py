@@ -153,7 +153,7 @@ def test_a_network_may_diverge_far_from_training_alone() -> None:
 def test_a_run_says_so_and_its_record_too(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, executor: Executor
 ) -> None:
-    recipe = Recipe(steps=4, learning_rate=1e30)
+    recipe = Recipe(steps=4, learning_rate=1e38)
     fine = tiny_experiment()
     lost = dataclasses.replace(fine, recipe=recipe)
     store, jobs = Store(tmp_path), jobs_of([fine, lost], [0])

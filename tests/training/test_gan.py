@@ -12,7 +12,6 @@ import pytest
 import safetensors.torch
 import torch
 
-from each import some
 from farfield.core import stream
 from farfield.execution import Here, Job, run
 from farfield.experiments import (
@@ -32,7 +31,8 @@ from farfield.models import BottleneckMLP, ResNetDiscriminator, ResNetGenerator
 from farfield.objectives import HingeDiscriminator, HingeGenerator
 from farfield.records import Store
 from farfield.tasks import ImageClasses, ImageGeneration, TwoMoons
-from farfield.training import Clock, OneNetwork, Stack, train, trained_network, vmap_error
+from farfield.training import OneNetwork, Stack, trained_network, vmap_error
+from learners import check_resumed, check_together
 from tasks import image_sets
 
 pytestmark = pytest.mark.processor
@@ -75,40 +75,14 @@ def gan(
     return Experiment(**{**known, **fields})
 
 
-@pytest.mark.parametrize("nfm", some([NFM], [None, NFM]))
-def test_networks_trained_together_are_networks_alone(nfm: NFMRules | None) -> None:
-    experiment = gan(nfm)
-    together = Stack(experiment, (0, 3), dtype=torch.float64)
-    learners = [OneNetwork(experiment, seed, dtype=torch.float64) for seed in (0, 3)]
-    for step in range(2):
-        losses = [float(learner.update(step)) for learner in learners]
-        assert together.update(step).tolist() == pytest.approx(losses, rel=1e-9)
-    for position, alone in enumerate(learners):
-        for part, tensor in alone.state().items():
-            if part.startswith("model."):
-                torch.testing.assert_close(
-                    together.state()[part][position], tensor, rtol=1e-8, atol=1e-10
-                )
+def test_networks_trained_together_are_networks_alone() -> None:
+    experiment = gan(NFM)
+    check_together(experiment, steps=1)
     assert vmap_error(experiment, "cpu") is None
 
 
-@pytest.mark.parametrize("make", [lambda: OneNetwork(gan(), 3), lambda: Stack(gan(), (0, 3))])
-def test_players_stopped_and_resumed_end_with_the_same_bytes(make, tmp_path: Path) -> None:
-    whole, stopped, resumed, experiment = make(), make(), make(), gan()
-    scores, _ = train(whole, experiment)
-    path = tmp_path / "checkpoint"
-
-    def kill(progress) -> None:
-        if progress.step == 2:
-            raise KeyboardInterrupt
-
-    often = Clock(report_seconds=0.0, checkpoint_seconds=0.0)
-    with pytest.raises(KeyboardInterrupt):
-        train(stopped, experiment, checkpoint=path, report=kill, clock=often)
-    again, _ = train(resumed, experiment, checkpoint=path)
-    assert again == scores
-    for part, tensor in whole.state().items():
-        assert torch.equal(resumed.state()[part], tensor), part
+def test_players_stopped_and_resumed_end_with_the_same_bytes(tmp_path: Path) -> None:
+    check_resumed(lambda: Stack(gan(), (0, 3)), gan(), tmp_path / "checkpoint", stop=1)
 
 
 def classifier() -> Experiment:

@@ -14,7 +14,8 @@ from farfield.experiments import Experiment, Network, Player, Pretrained, Spec
 from farfield.objectives import ICT, MeanTeacher, Objective, Supervised, TemporalEnsembling
 from farfield.records import Store
 from farfield.tasks import TRAINING
-from farfield.training import Clock, OneNetwork, Stack, evaluate, train, trained_network
+from farfield.training import OneNetwork, Stack, evaluate, trained_network
+from learners import check_resumed, check_together
 from small import SMALL_ENCODER, SMALL_LSTM, small_experiment
 
 TEACHER = MeanTeacher(decay=0.5)
@@ -99,16 +100,7 @@ def test_otherwise_it_is_the_network_itself(rule: Objective) -> None:
     ],
 )
 def test_teachers_together_are_teachers_alone(rule: Objective, context: Spec | None) -> None:
-    described = experiment(rule, context)
-    together = updated(Stack(described, SEEDS, dtype=torch.float64))
-    for position, seed in enumerate(SEEDS):
-        alone = updated(OneNetwork(described, seed, dtype=torch.float64))
-        for scores in ("score", "training_metrics"):
-            found = values(getattr(together, scores)(3)[position])
-            assert found == pytest.approx(values(getattr(alone, scores)(3)[0]), rel=1e-9)
-        for name, tensor in alone.weights()[0].items():
-            found = together.weights()[position][name]
-            torch.testing.assert_close(found, tensor, rtol=1e-8, atol=1e-10)
+    check_together(experiment(rule, context))
 
 
 def test_the_network_that_is_kept_has_the_recorded_scores(tmp_path: Path) -> None:
@@ -135,19 +127,7 @@ def test_scores_of_a_teacher_do_not_depend_on_a_stop(
     def learner() -> OneNetwork | Stack:
         return OneNetwork(described, 0) if len(seeds) == 1 else Stack(described, seeds)
 
-    def stop(progress) -> None:
-        if progress.step == 3:
-            raise KeyboardInterrupt
-
-    whole, stopped, resumed = learner(), learner(), learner()
-    scores, _ = train(whole, described)
-    clock = Clock(report_seconds=0, checkpoint_seconds=0)
-    path = tmp_path / "checkpoint"
-    with pytest.raises(KeyboardInterrupt):
-        train(stopped, described, checkpoint=path, report=stop, clock=clock)
-    assert train(resumed, described, checkpoint=path, clock=clock)[0] == scores
-    for first, second in zip(whole.weights(), resumed.weights(), strict=True):
-        assert all(torch.equal(tensor, second[name]) for name, tensor in first.items())
+    check_resumed(learner, described, tmp_path / "checkpoint", stop=2)
 
 
 def matrices(state: dict[str, torch.Tensor], part: str) -> torch.Tensor:

@@ -19,6 +19,7 @@ from farfield.nn import ContextNorm
 from farfield.objectives import MeanTeacher
 from farfield.tasks import TRAINING, Candidates, ProblemTask, Regime
 from farfield.training import OneNetwork, Stack, evaluate, train
+from learners import check_together
 from small import tiny_experiment
 
 pytestmark = pytest.mark.processor
@@ -153,29 +154,15 @@ def test_evaluation_draws_and_encodes_every_item_once(monkeypatch: pytest.Monkey
 
 
 def test_learning_reaches_the_training_problems() -> None:
-    long = experiment(steps=400)
+    long = experiment(steps=200)
     [scores] = train(OneNetwork(long, 0), long)[0]
-    final = {(s.regime, s.metric): s.value for s in scores if s.step == 400}
+    final = {(s.regime, s.metric): s.value for s in scores if s.step == 200}
     assert final[TRAINING, "rightness"] == 1
 
 
 @pytest.mark.parametrize("context", [ContextNorm, Remembering])
 def test_together_equals_alone(context: type[nn.Module]) -> None:
-    tested, double = experiment(context), torch.float64
-    stack = Stack(tested, [0, 1], dtype=double)
-    together = train(stack, tested)[0]
-    for seed, scores in enumerate(together):
-        learner = OneNetwork(tested, seed, dtype=double)
-        [alone] = train(learner, tested)[0]
-        for name, expected in learner.model.named_buffers():
-            torch.testing.assert_close(stack.weights()[seed][name], expected, rtol=1e-9, atol=0)
-        for first, second in zip(scores, alone, strict=True):
-            assert (first.step, first.regime, first.metric) == (
-                second.step,
-                second.regime,
-                second.metric,
-            )
-            assert first.value == pytest.approx(second.value, rel=1e-9, nan_ok=True)
+    check_together(experiment(context), seeds=(0, 1))
 
 
 def test_statistics_are_of_all_training_problems_at_the_last_weights() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,10 @@ from farfield.experiments import Network, Pretrained, Spec
 from farfield.nn import LinearEncoder, SequenceNorm, TimeStepNorm
 from farfield.objectives import Objective, PredictingEmbeddings, Supervised
 from farfield.tasks import DynamicObjects
-from farfield.training import Clock, OneNetwork, Progress, Stack, train
+from farfield.training import OneNetwork, train
 from farfield.training._learner import SUBSET_NUMBERS, train_subset
 from farfield.training._networks import embedded, has_fixed_encoder, without_encoder
+from learners import check_resumed, check_together
 from small import SMALL_LSTM, prediction_experiment, reconstruction_experiment, tiny_experiment
 
 pytestmark = pytest.mark.processor
@@ -27,7 +29,9 @@ SECOND = prediction_experiment()
 DRAWN = dataclasses.replace(SECOND, starts_from=None)
 
 
+@cache
 def trained(seed: int = 0) -> dict[str, Tensor]:
+    """Weights of the first stage."""
     learner = OneNetwork(FIRST, seed)
     train(learner, FIRST)
     return learner.weights()[0]
@@ -88,10 +92,12 @@ def test_a_start_of_which_nothing_is_taken_over_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    "objective", [PredictingEmbeddings(denormalized=True), Supervised()], ids=["latent", "pixels"]
-)
-@pytest.mark.parametrize(
-    "context", [Spec(SequenceNorm), Spec(TimeStepNorm, sample=5)], ids=["sequence", "training"]
+    ("objective", "context"),
+    [
+        (PredictingEmbeddings(denormalized=True), Spec(TimeStepNorm, sample=5)),
+        (Supervised(), Spec(SequenceNorm)),
+    ],
+    ids=["latent", "pixels"],
 )
 def test_items_embedded_once_train_the_same_network(
     monkeypatch: pytest.MonkeyPatch, objective: Objective, context: Spec
@@ -113,42 +119,13 @@ def test_items_embedded_once_train_the_same_network(
     "context", [Spec(SequenceNorm), Spec(TimeStepNorm, sample=5)], ids=["sequence", "training"]
 )
 def test_together_equals_alone(context: Spec) -> None:
-    experiment = prediction_experiment(context=context)
     starts = [{n: t.double() for n, t in trained(seed).items()} for seed in (0, 3)]
-    together = Stack(experiment, (0, 3), dtype=torch.float64, starts=starts)
-    scores, _ = train(together, experiment)
-    for place, seed in enumerate((0, 3)):
-        alone = OneNetwork(experiment, seed, dtype=torch.float64, start=starts[place])
-        [own], _ = train(alone, experiment)
-        for name, tensor in alone.weights()[0].items():
-            torch.testing.assert_close(
-                together.weights()[place][name], tensor, rtol=1e-8, atol=1e-10, msg=name
-            )
-        found = {(s.step, s.regime, s.metric): s.value for s in scores[place]}
-        wanted = {(s.step, s.regime, s.metric): s.value for s in own}
-        assert found == pytest.approx(wanted, rel=1e-7)
-
-
-class StoppedError(Exception):
-    """Stands in for the end of the process."""
+    check_together(prediction_experiment(context=context), starts=starts)
 
 
 def test_stopped_and_started_again_ends_with_the_same_bytes(tmp_path: Path) -> None:
-    start, path = trained(), tmp_path / "state.safetensors"
-    whole = OneNetwork(SECOND, 0, start=start)
-    expected, _ = train(whole, SECOND)
-
-    def stop(progress: Progress) -> None:
-        if progress.step == 4:
-            raise StoppedError
-
-    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
-    with pytest.raises(StoppedError):
-        train(OneNetwork(SECOND, 0, start=start), SECOND, checkpoint=path, report=stop, clock=clock)
-    resumed = OneNetwork(SECOND, 0, start=start)
-    assert train(resumed, SECOND, checkpoint=path)[0] == expected
-    for name, tensor in whole.weights()[0].items():
-        assert torch.equal(resumed.weights()[0][name], tensor), name
+    start = trained()
+    check_resumed(lambda: OneNetwork(SECOND, 0, start=start), SECOND, tmp_path / "c", stop=3)
 
 
 class Heir(LinearEncoder):

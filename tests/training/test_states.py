@@ -19,7 +19,8 @@ from farfield.core import stream
 from farfield.execution import Here, Job, run, vmap_error
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
-from farfield.training import Clock, OneNetwork, Progress, Stack, train, trained_network
+from farfield.training import OneNetwork, Progress, train, trained_network
+from learners import EVERY_STEP, check_resumed, check_together, set_global_generators
 from small import SMALL_ENCODER, small_experiment
 
 pytestmark = pytest.mark.processor
@@ -252,7 +253,7 @@ ALONE = {
 }
 
 
-def with_reasoner(cls: type[nn.Module], steps: int = 6) -> Experiment:
+def with_reasoner(cls: type[nn.Module], steps: int = 4) -> Experiment:
     return Experiment(
         task=small_experiment().task,
         model=Network(reasoner=Spec(cls), encoder=SMALL_ENCODER),
@@ -264,44 +265,13 @@ def same(first: object, second: object) -> bool:
     return torch.equal(first, second) if isinstance(first, Tensor) else first == second
 
 
-class StoppedError(Exception):
-    """Stands in for the end of the process."""
-
-
-def disturb() -> None:
-    """What may happen between two parts of a run."""
-    random.seed(5)
-    np.random.seed(5)
-    torch.manual_seed(5)
-
-
 @pytest.mark.parametrize("cls", [*STACKED, *ALONE])
 def test_a_network_of_ones_own_stops_goes_on_and_comes_back(
     tmp_path: Path, cls: type[nn.Module]
 ) -> None:
-    experiment, path = with_reasoner(cls), tmp_path / "state"
-    whole = OneNetwork(experiment, 1)
-    expected, _ = train(whole, experiment)
-
-    def stop(progress: Progress) -> None:
-        if progress.step == 4:
-            raise StoppedError
-
-    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
-    disturb()
-    with pytest.raises(StoppedError):
-        train(OneNetwork(experiment, 1), experiment, checkpoint=path, report=stop, clock=clock)
-    seen = list[int]()
-    disturb()
-    resumed = OneNetwork(experiment, 1)
-    scores, _ = train(
-        resumed, experiment, checkpoint=path, report=lambda p: seen.append(p.step), clock=clock
-    )
-    assert seen[0] == 4
-    assert scores == expected
-    found, wanted = resumed.weights()[0], whole.weights()[0]
-    assert all(same(found[name], wanted[name]) for name in wanted)
-
+    experiment = with_reasoner(cls)
+    whole = check_resumed(lambda: OneNetwork(experiment, 1), experiment, tmp_path / "s", stop=2)
+    wanted = whole.weights()[0]
     store = Store(tmp_path / "runs")
     run([Job(experiment=experiment, seed=1)], store, Here())
     assert store.is_complete(experiment.key, 1)
@@ -361,7 +331,7 @@ def test_where_a_checkpoint_would_lose_something_none_is_written(
     tmp_path: Path, cls: type[nn.Module], name: str
 ) -> None:
     experiment, path = with_reasoner(cls), tmp_path / "state"
-    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
+    clock = EVERY_STEP
     with pytest.warns(UserWarning, match=rf"no checkpoint is .* reasoner\.{name} changes") as told:
         train(OneNetwork(experiment, 1), experiment, checkpoint=path, clock=clock)
     assert len(told) == 1
@@ -397,21 +367,9 @@ def test_a_tied_weight_takes_one_step_along_both_gradients() -> None:
 
 @pytest.mark.parametrize("cls", STACKED)
 def test_together_equals_alone_where_weights_have_two_names(cls: type[nn.Module]) -> None:
-    experiment = with_reasoner(cls, steps=4)
+    experiment = with_reasoner(cls)
     assert vmap_error(experiment, "cpu") is None
-    together = Stack(experiment, (0, 3), dtype=torch.float64)
-    scores, _ = train(together, experiment)
-    for position, seed in enumerate((0, 3)):
-        alone = OneNetwork(experiment, seed, dtype=torch.float64)
-        [own], _ = train(alone, experiment)
-        found, wanted = together.weights()[position], alone.weights()[0]
-        assert found.keys() == wanted.keys()
-        for name, tensor in wanted.items():
-            # Adam divides small gradients by their size, rounding errors and all.
-            torch.testing.assert_close(found[name], tensor, rtol=1e-8, atol=1e-8, msg=name)
-        assert [s.value for s in scores[position]] == pytest.approx(
-            [s.value for s in own], rel=1e-8
-        )
+    check_together(experiment)
 
 
 @pytest.mark.parametrize("cls", [cls for cls in ALONE if ALONE[cls]])
@@ -500,10 +458,10 @@ def test_draws_of_a_network_depend_on_its_seed_and_leave_the_caller_s_alone(
     def next_draws() -> list[float]:
         return [random.random(), float(np.random.rand()), float(torch.rand(()))]
 
-    disturb()
+    set_global_generators()
     wanted = next_draws()
     first = run(1)
-    disturb()
+    set_global_generators()
     again = run(1)
     assert next_draws() == wanted
     assert all(torch.equal(first[name], again[name]) for name in first)

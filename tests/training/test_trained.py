@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -27,11 +29,19 @@ from small import small_experiment
 EXPERIMENT = small_experiment(steps=6, evaluations=1)
 
 
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one trained network."""
+    folder = tmp_path_factory.mktemp("trained")
+    run([Job(experiment=EXPERIMENT, seed=3)], Store(folder), Here())
+    return folder
+
+
 @pytest.fixture
-def store(tmp_path) -> Store:
-    store = Store(tmp_path)
-    run([Job(experiment=EXPERIMENT, seed=3)], store, Here())
-    return store
+def store(trained: Path, tmp_path: Path) -> Store:
+    """Copy of that folder."""
+    shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
+    return Store(tmp_path)
 
 
 def test_a_trained_network_scores_what_its_record_says(store: Store) -> None:

@@ -18,7 +18,7 @@ from torch import nn
 from farfield import _machine
 from farfield.core import LazyItems, Problems, from_line, stream, to_line
 from farfield.experiments import Cosine, Experiment, Network, Recipe, Spec, Warmup
-from farfield.models import MNM, NTM, TRN, CoRelNet, PrediNet, Transformer
+from farfield.models import MNM
 from farfield.nn import RandomEncoder
 from farfield.objectives import Reconstructing
 from farfield.records import DamageWarning, Score, StoreError, read_tensors, write_tensors
@@ -38,6 +38,7 @@ from farfield.training import (
 from farfield.training._batches import StackedBatches
 from farfield.training._loop import _kinds, _Note
 from farfield.training._turns import clip_grad_norm
+from learners import EVERY_STEP, check_resumed, check_together
 from small import SMALL_LSTM, small_experiment, tiny_experiment
 
 pytestmark = pytest.mark.processor
@@ -194,16 +195,16 @@ def test_a_training_curve_has_four_points_an_octave() -> None:
     assert far[-1] > 20_000 / 2**0.25
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "loss"])
-def test_a_point_of_the_curve_is_what_was_so_at_that_moment(metric: str) -> None:
+def test_a_point_of_the_curve_is_what_was_so_at_that_moment() -> None:
     experiment = small_experiment(steps=9, evaluations=1)
     [scores] = run(OneNetwork(experiment, 0), experiment)
     short = experiment.at_fraction(4 / 9)
     [shorter] = run(OneNetwork(short, 0), short)
-    [point] = [s for s in scores if (s.step, s.metric) == (4, metric)]
-    [end] = [s for s in shorter if (s.step, s.regime, s.metric) == (4, "training", metric)]
-    assert point == end
-    assert (0 < point.value < 1) == (metric == "accuracy")
+    for metric in ("accuracy", "loss"):
+        [point] = [s for s in scores if (s.step, s.metric) == (4, metric)]
+        [end] = [s for s in shorter if (s.step, s.regime, s.metric) == (4, "training", metric)]
+        assert point == end
+        assert (0 < point.value < 1) == (metric == "accuracy")
 
 
 @pytest.mark.parametrize(
@@ -211,40 +212,11 @@ def test_a_point_of_the_curve_is_what_was_so_at_that_moment(metric: str) -> None
     [
         (small_experiment().model.reasoner, small_experiment().model.encoder),
         (SMALL_LSTM, Spec(RandomEncoder, out_features=10)),
-        (Spec(Transformer, num_heads=2, feedforward_size=12), Spec(RandomEncoder, out_features=8)),
-        (Spec(NTM, hidden_size=8, num_slots=4, slot_size=5), Spec(RandomEncoder, out_features=8)),
-        (Spec(MNM, hidden_size=8, memory_size=5), Spec(RandomEncoder, out_features=8)),
-        (Spec(TRN, hidden_size=8, relation_size=5), Spec(RandomEncoder, out_features=8)),
-        (Spec(PrediNet, num_heads=2, key_size=3), Spec(RandomEncoder, out_features=8)),
-        (Spec(CoRelNet, hidden_size=8), Spec(RandomEncoder, out_features=8)),
     ],
-    ids=[
-        "esbn",
-        "lstm, fixed encoder",
-        "transformer",
-        "ntm",
-        "mnm",
-        "trn",
-        "predinet",
-        "corelnet",
-    ],
+    ids=["esbn", "lstm, fixed encoder"],
 )
 def test_together_equals_alone(reasoner: Spec, encoder: Spec) -> None:
-    experiment = small_experiment(steps=6, reasoner=reasoner, encoder=encoder)
-    seeds = (0, 3, 5)
-    stack = Stack(experiment, seeds, dtype=torch.float64)
-    together = run(stack, experiment)
-    for place, seed in enumerate(seeds):
-        alone = OneNetwork(experiment, seed, dtype=torch.float64)
-        [scores] = run(alone, experiment)
-        for name, content in alone.weights()[0].items():
-            # Adam moves a weight whose gradient is rounding alone by as much as any other.
-            torch.testing.assert_close(
-                stack.weights()[place][name], content, rtol=1e-9, atol=1e-9, msg=name
-            )
-        assert [score.value for score in together[place]] == pytest.approx(
-            [score.value for score in scores], rel=1e-9
-        )
+    check_together(small_experiment(reasoner=reasoner, encoder=encoder), seeds=(0, 3, 5))
 
 
 def uneven(problems: Problems, seed: int) -> Problems:
@@ -285,14 +257,11 @@ def test_regimes_are_scored_together_as_alone(
 
 
 def test_together_equals_alone_where_a_memory_is_to_rebuild() -> None:
-    plain = small_experiment(steps=5, reasoner=Spec(MNM, hidden_size=8, memory_size=5))
+    plain = small_experiment(reasoner=Spec(MNM, hidden_size=8, memory_size=5))
     experiment = dataclasses.replace(plain, objective=Reconstructing(weight=0.5))
-    together = Stack(experiment, (0, 3), dtype=torch.float64)
-    alone, other = (OneNetwork(e, 3, dtype=torch.float64) for e in (experiment, plain))
-    for learner, trained in ((together, experiment), (alone, experiment), (other, plain)):
-        run(learner, trained)
-    for name, content in alone.weights()[0].items():
-        torch.testing.assert_close(together.weights()[1][name], content, rtol=1e-9, atol=1e-11)
+    alone, other = check_together(experiment), OneNetwork(plain, 3, dtype=torch.float64)
+    for step in range(2):
+        other.update(step)
     rebuilt, supervised = (learner.weights()[0]["reasoner.memory"] for learner in (alone, other))
     assert not torch.allclose(rebuilt, supervised)
 
@@ -305,41 +274,12 @@ def stack(experiment: Experiment) -> Stack:
     return Stack(experiment, (1, 2))
 
 
-class StoppedError(Exception):
-    """Stands in for the end of the process."""
-
-
-@pytest.mark.parametrize("make", [one, stack])
-@pytest.mark.parametrize("stop", [1, 2, 5])
+@pytest.mark.parametrize("make, stop", [(one, 1), (one, 5), (stack, 2)])
 def test_stopped_and_started_again_ends_with_the_same_bytes(
     tmp_path: Path, make: Callable[[Experiment], OneNetwork | Stack], stop: int
 ) -> None:
     experiment = small_experiment(steps=6, evaluations=3)
-    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
-
-    def interrupt(progress: Progress) -> None:
-        if progress.step == stop + 1:
-            raise StoppedError
-
-    uninterrupted = make(experiment)
-    expected, _ = train(uninterrupted, experiment)
-    with pytest.raises(StoppedError):
-        train(
-            make(experiment), experiment, checkpoint=tmp_path / "c", report=interrupt, clock=clock
-        )
-    resumed = make(experiment)
-    seen: list[int] = []
-    scores, _ = train(
-        resumed,
-        experiment,
-        checkpoint=tmp_path / "c",
-        report=lambda progress: seen.append(progress.step),
-        clock=clock,
-    )
-    assert seen[0] == stop + 1
-    assert scores == expected
-    for ours, theirs in zip(resumed.weights(), uninterrupted.weights(), strict=True):
-        assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+    check_resumed(lambda: make(experiment), experiment, tmp_path / "c", stop=stop)
 
 
 class OwnTime:
@@ -404,12 +344,12 @@ def test_a_checkpoint_that_cannot_be_used_means_a_fresh_start(
 
 
 def test_a_network_that_diverged_goes_on_from_its_checkpoint_too(tmp_path: Path) -> None:
-    recipe = Recipe(steps=12, learning_rate=1e30, evaluations=3)
-    experiment = dataclasses.replace(small_experiment(), recipe=recipe)
+    recipe = Recipe(steps=4, learning_rate=1e38)
+    experiment = dataclasses.replace(tiny_experiment(), recipe=recipe)
     _, note = checkpoint_of(experiment, tmp_path / "c")
     assert "NaN" in note
     seen: list[int] = []
-    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
+    clock = EVERY_STEP
     report = lambda progress: seen.append(progress.step)  # noqa: E731
     train(one(experiment), experiment, checkpoint=tmp_path / "c", report=report, clock=clock)
     assert seen[0] > 1
@@ -539,7 +479,7 @@ def test_a_flipped_bit_of_a_checkpoint_is_noticed(
 
 
 def test_the_note_of_another_step_or_seed_is_noticed(tmp_path: Path) -> None:
-    experiment, path = tiny_experiment(steps=12), tmp_path / "c"
+    experiment, path = tiny_experiment(steps=4), tmp_path / "c"
     kept, written = list[bytes](), write_tensors
 
     def keep(path: Path, tensors: dict[str, torch.Tensor], note: str = "") -> str:
@@ -556,7 +496,7 @@ def test_the_note_of_another_step_or_seed_is_noticed(tmp_path: Path) -> None:
             checkpoint=tmp_path / "other",
             clock=Clock(checkpoint_seconds=-1.0),
         )
-    first, last, others = kept[0], kept[10], kept[-1]
+    first, last, others = kept[0], kept[2], kept[-1]
     (tmp_path / "first").write_bytes(first)
     path.write_bytes(last)
     tensors, _ = read_tensors(path)
@@ -692,7 +632,7 @@ def test_a_gradient_of_two_parameters_is_shortened_once() -> None:
 
 
 def test_shortened_gradients_are_those_that_are_taken() -> None:
-    free = small_experiment(steps=3)
+    free = small_experiment(steps=3, reasoner=SMALL_LSTM)
     clipped = dataclasses.replace(free, recipe=dataclasses.replace(free.recipe, clip_norm=1e-3))
     alone = [OneNetwork(clipped, seed, dtype=torch.float64) for seed in (0, 1)]
     together = Stack(clipped, [0, 1], dtype=torch.float64)
@@ -709,7 +649,7 @@ def test_shortened_gradients_are_those_that_are_taken() -> None:
 
 
 def test_the_step_size_of_the_recipe_is_the_one_that_is_taken() -> None:
-    plain = small_experiment(steps=4)
+    plain = small_experiment(steps=4, reasoner=SMALL_LSTM)
     halved = dataclasses.replace(
         plain, recipe=dataclasses.replace(plain.recipe, schedule=RISE_AND_FALL)
     )
