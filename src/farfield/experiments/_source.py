@@ -158,7 +158,7 @@ def source_digest(thing: Code) -> str:
             an open file, or has no source: changed code would pass for the same; or if code
             reaches what its text does not name, as through `__globals__`.
     """
-    walk = _Walk()
+    walk = Walk(_LOOKS)
     try:
         with walk.at(thing.__qualname__):
             if not is_of_the_user(thing.__module__):
@@ -178,20 +178,28 @@ def _text_of(thing: Code) -> str:
         return ""
 
 
+Looks = tuple[tuple[Any, Callable[["Walk", Any], None]], ...]
+"""Kinds of values with the writer of each."""
+
+
 @final
-class _Walk:
+class Walk:
     """A walk over values that writes them down for a digest.
 
     What was seen before is written as its number, so that circles end.
 
     Args:
+        looks: Writer of each kind of value; the first that fits counts.
         seen: Numbers of objects by their identity, of builtins by their name.
     """
 
-    def __init__(self, seen: Mapping[int | str, int] = types.MappingProxyType({})) -> None:
+    def __init__(
+        self, looks: Looks, seen: Mapping[int | str, int] = types.MappingProxyType({})
+    ) -> None:
         self.lines: list[str] = []
         self.reached = set[Code]()  # of Farfield
         self.is_trial = False
+        self._looks = looks
         self._seen = dict(seen)
         self._replaced = replaced_builtins()
         self._kept: list[object] = []  # alive, so that no other object has its identity
@@ -255,21 +263,32 @@ class _Walk:
                 self.see(value)
 
     def _look(self, value: Any) -> None:
-        for kind, look in _LOOKS:
+        for kind, look in self._looks:
             if isinstance(value, kind):
                 look(self, value)
                 return
         _look_at_object(self, value)
 
-    def inside(self) -> _Walk:
+    def inside(self) -> Walk:
         """A walk that starts here and knows what was seen so far."""
-        walk = _Walk(self._seen)
+        walk = Walk(self._looks, self._seen)
         walk._path, walk.reached = [*self._path], self.reached
         walk.is_trial = self.is_trial
         return walk
 
+    def content_of(self, value: Any) -> str:
+        """Text of a value from a new walk: of its type alone where it has no digest."""
+        walk = Walk(self._looks)
+        walk.is_trial = True
+        try:
+            with walk.at("value"):
+                walk.see(value)
+        except ValueError:
+            return f"{type(value)}"
+        return "\n".join(walk.lines)
 
-def _look_at_parts(walk: _Walk, value: tuple[Any, ...] | list[Any]) -> None:
+
+def _look_at_parts(walk: Walk, value: tuple[Any, ...] | list[Any]) -> None:
     if type(value) not in (tuple, list):
         _look_at_object(walk, value)
         return
@@ -277,7 +296,7 @@ def _look_at_parts(walk: _Walk, value: tuple[Any, ...] | list[Any]) -> None:
     walk.see_all((f"[{k}]", part) for k, part in enumerate(value))
 
 
-def _look_at_mapping(walk: _Walk, value: Mapping[Any, Any]) -> None:
+def _look_at_mapping(walk: Walk, value: Mapping[Any, Any]) -> None:
     if type(value) not in (dict, types.MappingProxyType):
         _look_at_object(walk, value)
         return
@@ -288,7 +307,7 @@ def _look_at_mapping(walk: _Walk, value: Mapping[Any, Any]) -> None:
             walk.see(content)
 
 
-def _look_at_set(walk: _Walk, value: set[Any] | frozenset[Any]) -> None:
+def _look_at_set(walk: Walk, value: set[Any] | frozenset[Any]) -> None:
     """Elements in the order of what is written of each, as sets have none of their own."""
     walk.say("set", len(value))
     walk.see(type(value))
@@ -300,7 +319,7 @@ def _look_at_set(walk: _Walk, value: set[Any] | frozenset[Any]) -> None:
     walk.lines += sorted(written)
 
 
-def _look_at_array(walk: _Walk, value: np.ndarray) -> None:
+def _look_at_array(walk: Walk, value: np.ndarray) -> None:
     walk.see(type(value))
     if value.dtype.hasobject:
         walk.say("objects", value.shape)
@@ -309,7 +328,7 @@ def _look_at_array(walk: _Walk, value: np.ndarray) -> None:
         walk.say("array", array_digest(value))
 
 
-def _look_at_tensor(walk: _Walk, value: torch.Tensor) -> None:
+def _look_at_tensor(walk: Walk, value: torch.Tensor) -> None:
     walk.see(type(value))
     try:
         walk.say("tensor", tensor_digest(value), value.requires_grad)
@@ -318,15 +337,15 @@ def _look_at_tensor(walk: _Walk, value: torch.Tensor) -> None:
     walk.see_all(sorted(vars(value).items()))
 
 
-def _look_at_number(walk: _Walk, value: np.generic) -> None:
+def _look_at_number(walk: Walk, value: np.generic) -> None:
     walk.say("number", value.dtype.str, value.tobytes())
 
 
-def _look_at_generator(walk: _Walk, value: object) -> NoReturn:
+def _look_at_generator(walk: Walk, value: object) -> NoReturn:
     walk.refuse(f"is a {type(value).__name__}, whose state changes when it is drawn from")
 
 
-def _look_at_module(walk: _Walk, value: types.ModuleType) -> None:
+def _look_at_module(walk: Walk, value: types.ModuleType) -> None:
     walk.say("module", value.__name__.rpartition(".")[2])
     if is_of_the_user(value.__name__):
         walk.see_all(
@@ -338,8 +357,8 @@ def _is_dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
-def _look_at_class(walk: _Walk, value: type) -> None:
-    if _is_known_by_name(value):
+def _look_at_class(walk: Walk, value: type) -> None:
+    if is_known_by_name(value):
         walk.say("class", value.__module__, value.__qualname__)
         _look_for_own(walk, value)
         return
@@ -353,7 +372,7 @@ def _look_at_class(walk: _Walk, value: type) -> None:
     walk.see_all(sorted(_namespace(value).items()))
 
 
-def _look_for_own(walk: _Walk, value: type) -> None:
+def _look_for_own(walk: Walk, value: type) -> None:
     """See what the user has put in a class that counts by its name."""
     if is_ours(value):
         walk.reached.add(value)
@@ -365,7 +384,7 @@ def _look_for_own(walk: _Walk, value: type) -> None:
                     walk.see_all([(name, function)])
 
 
-def _is_known_by_name(value: type) -> bool:
+def is_known_by_name(value: type) -> bool:
     """True if a class is found by its name in a module not the user's, or is made in C."""
     if not value.__flags__ & HEAP_TYPE:
         return True
@@ -395,7 +414,7 @@ def _attributes(member: Enum) -> dict[str, Any]:
     return {name: part for name, part in vars(member).items() if name not in _OF_MEMBERS}
 
 
-def _look_at_member(walk: _Walk, value: Enum) -> None:
+def _look_at_member(walk: Walk, value: Enum) -> None:
     walk.say("member", value.name)
     if value.name is None:  # a combination of flags that has none
         walk.see(value.value)
@@ -404,7 +423,7 @@ def _look_at_member(walk: _Walk, value: Enum) -> None:
         walk.see_all(sorted(_attributes(value).items()))
 
 
-def _look_at_function(walk: _Walk, value: types.FunctionType) -> None:
+def _look_at_function(walk: Walk, value: types.FunctionType) -> None:
     code, module = value.__code__, str(value.__globals__.get("__name__", ""))
     wrapped = value.__dict__.get("__wrapped__")
     if wrapped is not None and _is_type_checker(module, code.co_filename):
@@ -452,7 +471,7 @@ def _content(cell: types.CellType) -> Any:
         return _EMPTY
 
 
-def _look_at_source(walk: _Walk, value: types.FunctionType) -> None:
+def _look_at_source(walk: Walk, value: types.FunctionType) -> None:
     try:
         source = source_of(value)
     except OSError as error:
@@ -475,7 +494,7 @@ def _look_at_source(walk: _Walk, value: types.FunctionType) -> None:
                     _look_outside(walk, sys.modules[imported.module], chain)
 
 
-def _look_at_global(walk: _Walk, name: str, function: types.FunctionType, source: Source) -> None:
+def _look_at_global(walk: Walk, name: str, function: types.FunctionType, source: Source) -> None:
     scope = function.__globals__
     walk.say("global", name)
     if name not in scope and name in BUILTINS:
@@ -496,7 +515,7 @@ def _look_at_global(walk: _Walk, name: str, function: types.FunctionType, source
             walk.see(value)
 
 
-def _check_hides_nothing(walk: _Walk, value: object) -> None:
+def _check_hides_nothing(walk: Walk, value: object) -> None:
     """Refuse a value through which code reaches what its text does not name."""
     if isinstance(value, types.ModuleType):
         hides = value.__name__ in _HIDING_MODULES
@@ -508,7 +527,7 @@ def _check_hides_nothing(walk: _Walk, value: object) -> None:
         walk.refuse(_HIDES)
 
 
-def _look_through(walk: _Walk, module: types.ModuleType, chains: Iterable[Chain]) -> None:
+def _look_through(walk: Walk, module: types.ModuleType, chains: Iterable[Chain]) -> None:
     """See what is reached through a module of the user's, and nothing else of it."""
     for chain in chains:
         value, rest = _reached(module, chain)
@@ -522,7 +541,7 @@ def _look_through(walk: _Walk, module: types.ModuleType, chains: Iterable[Chain]
                 walk.see(value)
 
 
-def _look_outside(walk: _Walk, module: types.ModuleType, chain: Chain) -> None:
+def _look_outside(walk: Walk, module: types.ModuleType, chain: Chain) -> None:
     """See what the user has put in the place of a part of an installed module."""
     value: Any = module
     while chain and isinstance(value, types.ModuleType):
@@ -552,13 +571,13 @@ def _reached(module: types.ModuleType, chain: Chain) -> tuple[Any, Chain]:
 _MISSING: Final = ("not there",)
 
 
-def _look_at_method(walk: _Walk, value: types.MethodType) -> None:
+def _look_at_method(walk: Walk, value: types.MethodType) -> None:
     walk.say("method")
     walk.see(value.__func__)
     walk.see(value.__self__)
 
 
-def _look_at_builtin(walk: _Walk, value: Any) -> None:
+def _look_at_builtin(walk: Walk, value: Any) -> None:
     owner = value.__self__
     if owner is None or isinstance(owner, types.ModuleType):
         module = str(value.__module__ or getattr(owner, "__name__", ""))
@@ -570,7 +589,7 @@ def _look_at_builtin(walk: _Walk, value: Any) -> None:
         walk.see(owner)
 
 
-def _file_digest(walk: _Walk, module: str) -> str:
+def _file_digest(walk: Walk, module: str) -> str:
     """Digest of the file of a compiled module."""
     file = getattr(sys.modules.get(module), "__file__", None)
     if not isinstance(file, str) or file.endswith(".py"):
@@ -578,48 +597,48 @@ def _file_digest(walk: _Walk, module: str) -> str:
     return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
 
 
-def _look_at_descriptor(walk: _Walk, value: Any) -> None:
+def _look_at_descriptor(walk: Walk, value: Any) -> None:
     walk.say("descriptor", value.__qualname__.rpartition(".")[2])
 
 
-def _look_at_property(walk: _Walk, value: property) -> None:
+def _look_at_property(walk: Walk, value: property) -> None:
     walk.see(type(value))
     walk.see_all((("get", value.fget), ("set", value.fset), ("delete", value.fdel)))
 
 
-def _look_at_wrapper(walk: _Walk, value: Any) -> None:
+def _look_at_wrapper(walk: Walk, value: Any) -> None:
     walk.say(type(value).__name__)
     walk.see(value.__func__)
 
 
-def _look_at_cached_property(walk: _Walk, value: functools.cached_property[Any]) -> None:
+def _look_at_cached_property(walk: Walk, value: functools.cached_property[Any]) -> None:
     walk.say("cached property")
     walk.see(value.func)
 
 
-def _look_at_partial(walk: _Walk, value: Any) -> None:
+def _look_at_partial(walk: Walk, value: Any) -> None:
     walk.see(type(value))
     walk.see_all((("func", value.func), ("args", value.args), ("keywords", value.keywords)))
 
 
-def _look_at_cached(walk: _Walk, value: Any) -> None:
+def _look_at_cached(walk: Walk, value: Any) -> None:
     walk.see(value.__wrapped__)
     walk.see(value.cache_parameters())
 
 
-def _look_at_path(walk: _Walk, value: PurePath) -> None:
+def _look_at_path(walk: Walk, value: PurePath) -> None:
     walk.say("path", value.as_posix())
 
 
-def _look_at_field(walk: _Walk, value: dataclasses.Field[Any]) -> None:
+def _look_at_field(walk: Walk, value: dataclasses.Field[Any]) -> None:
     slots = sorted({*dataclasses.Field.__slots__} - {"type"})
     walk.see_all((name, getattr(value, name)) for name in slots)
 
 
-def _look_at_object(walk: _Walk, value: Any) -> None:
+def _look_at_object(walk: Walk, value: Any) -> None:
     """An object is its class, and the state that a copy of it would be made from."""
     cls = type(value)
-    if isinstance(value, Iterator) and _is_known_by_name(cls):
+    if isinstance(value, Iterator) and is_known_by_name(cls):
         walk.refuse(f"is a {cls.__name__}, which changes when it is read")
     reducer = copyreg.dispatch_table.get(cls)
     try:
@@ -635,13 +654,13 @@ def _look_at_object(walk: _Walk, value: Any) -> None:
     walk.see(function)
     walk.see(args)
     _look_at_state(walk, state, value)
-    if not _is_known_by_name(cls):  # it may keep something from its copies
+    if not is_known_by_name(cls):  # it may keep something from its copies
         _look_at_state(walk, object.__getstate__(value), value)
     walk.see(None if parts is None else [*parts])
     walk.see(None if pairs is None else dict(pairs))
 
 
-def _look_at_state(walk: _Walk, state: Any, value: Any) -> None:
+def _look_at_state(walk: Walk, state: Any, value: Any) -> None:
     """Attributes but for those that a property keeps as it computes them."""
     if isinstance(state, tuple) and len(state) == 2:
         for part in state:
@@ -655,7 +674,7 @@ def _look_at_state(walk: _Walk, state: Any, value: Any) -> None:
         walk.see(state)
 
 
-def _is_as_computed(walk: _Walk, value: Any, name: str) -> bool:
+def _is_as_computed(walk: Walk, value: Any, name: str) -> bool:
     """True if an attribute is what a property of the class computes, and keeps under its name."""
     if not _is_lazy(inspect.getattr_static(type(value), name, None)):
         return False
@@ -666,7 +685,7 @@ def _is_as_computed(walk: _Walk, value: Any, name: str) -> bool:
         for other in [*vars(fresh)]:
             if _is_lazy(inspect.getattr_static(type(value), other, None)):
                 del vars(fresh)[other]
-        return content_of(vars(value)[name]) == content_of(getattr(fresh, name))
+        return walk.content_of(vars(value)[name]) == walk.content_of(getattr(fresh, name))
     except Exception:  # noqa: BLE001 — whatever the property of others does when it is asked
         return False
 
@@ -684,17 +703,10 @@ def content_of(value: Any) -> str:
     Args:
         value: Any object; what its properties keep is left out.
     """
-    walk = _Walk()
-    walk.is_trial = True
-    try:
-        with walk.at("value"):
-            walk.see(value)
-    except ValueError:
-        return f"{type(value)}"
-    return "\n".join(walk.lines)
+    return Walk(_LOOKS).content_of(value)
 
 
-_LOOKS: Final[tuple[tuple[Any, Callable[[_Walk, Any], None]], ...]] = (
+_LOOKS: Final[Looks] = (
     (type, _look_at_class),
     (types.FunctionType, _look_at_function),
     (types.MethodType, _look_at_method),
