@@ -1,7 +1,6 @@
 """Experiments and recipes: frozen, hashable, JSON in and out."""
 
 from farfield._exports import exported
-from farfield.experiments._arrays import array_digest as array_digest
 from farfield.experiments._describe import arrays_of as arrays_of
 from farfield.experiments._describe import public_path as public_path
 from farfield.experiments._describe import restore as restore
@@ -29,6 +28,7 @@ from farfield.experiments._networks import RollOutNetwork as RollOutNetwork
 from farfield.experiments._networks import ScoringNetwork as ScoringNetwork
 from farfield.experiments._networks import SequenceNetwork as SequenceNetwork
 from farfield.experiments._networks import SetNetwork as SetNetwork
+from farfield.experiments._objects import array_digest as array_digest
 from farfield.experiments._optimizers import SGD as SGD
 from farfield.experiments._optimizers import Adam as Adam
 from farfield.experiments._optimizers import AdamW as AdamW

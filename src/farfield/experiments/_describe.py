@@ -19,7 +19,7 @@ import numpy as np
 from farfield._exports import faces
 from farfield.core import ArgumentError, Kind, hints_of, kind_of
 from farfield.experiments._aliases import as_named, as_written
-from farfield.experiments._arrays import array_digest
+from farfield.experiments._objects import array_digest
 from farfield.experiments._owners import check_as_written, is_ours
 from farfield.experiments._source import content_of, source_digest
 

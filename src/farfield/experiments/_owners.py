@@ -42,6 +42,21 @@ def module_name(thing: type | Callable[..., object]) -> str:
     return module if isinstance(module, str) else ""
 
 
+def is_known_by_name(value: type) -> bool:
+    """True if a class is found by its name in a module not the user's, or is made in C."""
+    if not value.__flags__ & HEAP_TYPE:
+        return True
+    module = module_name(value)
+    if not module:  # as classes of Cython hide it
+        return True
+    if is_of_the_user(module):
+        return False
+    found: Any = sys.modules.get(module)
+    for part in value.__qualname__.split("."):
+        found = vars(found).get(part) if hasattr(found, "__dict__") else None
+    return found is value or is_ours(value)
+
+
 def is_of_the_user(module: str) -> bool:
     """True if a module is neither Farfield's nor Python's nor of a package of others.
 
