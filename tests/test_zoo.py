@@ -92,7 +92,9 @@ def as_dtype(inputs: tuple[Tensor, ...], dtype: torch.dtype) -> tuple[Tensor, ..
 
 def test_every_export_is_in_the_zoo() -> None:
     listed = {name.partition(",")[0] for name in MODULES} | FUNCTIONS.keys() | ELSEWHERE
-    assert listed == exports().keys()
+    missing, unknown = sorted(exports().keys() - listed), sorted(listed - exports().keys())
+    assert not missing, f"tests/zoo.py has no entry for {', '.join(missing)}"
+    assert not unknown, f"tests/zoo.py has entries for no export: {', '.join(unknown)}"
 
 
 def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:

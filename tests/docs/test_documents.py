@@ -36,6 +36,7 @@ WITH_PYTHON = [
 
 SHORTER = {
     "Recipe(steps=100)": "Recipe(steps=2)",
+    "Recipe(steps=100, batch_size=8)": "Recipe(steps=2, batch_size=8)",
     "max_problems=1000": "max_problems=100",
     "seeds=range(10)": "seeds=range(2)",
     "SameDifferent(withheld=withheld)": "SameDifferent(withheld=withheld, max_problems=100)",

@@ -145,7 +145,10 @@ class PlanesEncoder(nn.Module):
     ) -> None:
         super().__init__()
         if len(item_shape) != 3:
-            raise ValueError(f"item_shape must be (channel, height, width), got {item_shape}")
+            raise ValueError(
+                f"item_shape must be (channel, height, width), got {item_shape}; choose another "
+                "encoder for items that are no images, e.g. LinearEncoder for vectors"
+            )
         self.item_shape, self.out_features = tuple(item_shape), out_features
         sides = self.item_shape[1:]
         for _, kernel, stride in convolutions:
