@@ -46,16 +46,16 @@ from farfield.nn._interpreter._type_inference import TypeInference as TypeInfere
 from farfield.nn._nfm._multi_pass import LayerRead as LayerRead
 from farfield.nn._nfm._multi_pass import MultiPass as MultiPass
 from farfield.nn._nfm._nfm import NFM as NFM
-from farfield.nn._norm._context_norm import BatchContextNorm as BatchContextNorm
 from farfield.nn._norm._context_norm import ContextNorm as ContextNorm
 from farfield.nn._norm._context_norm import ContextWhitening as ContextWhitening
-from farfield.nn._norm._context_norm import SlidingContextNorm as SlidingContextNorm
 from farfield.nn._norm._divisive_norm import DivisiveNorm1d as DivisiveNorm1d
 from farfield.nn._norm._divisive_norm import DivisiveNorm2d as DivisiveNorm2d
+from farfield.nn._norm._field_norm import BatchContextNorm as BatchContextNorm
 from farfield.nn._norm._field_norm import (
     MisalignedContextNorm as MisalignedContextNorm,
 )
 from farfield.nn._norm._field_norm import PooledBatchNorm as PooledBatchNorm
+from farfield.nn._norm._field_norm import SlidingContextNorm as SlidingContextNorm
 from farfield.nn._norm._field_norm import SlotBatchNorm as SlotBatchNorm
 from farfield.nn._norm._field_norm import SubBatchNorm as SubBatchNorm
 from farfield.nn._norm._image_norms import GroupNorm as GroupNorm

@@ -20,7 +20,6 @@ from farfield.functional import (
     over_features,
     over_images,
 )
-from farfield.nn._norm._context_norm import SmoothedNorm
 from farfield.nn._norm._divisive_norm import DivisiveNorm2d
 from farfield.nn._norm._normalizer import Normalizer
 
@@ -117,6 +116,31 @@ class IdentityNorm(nn.Module):
     def extra_repr(self) -> str:
         """The size, for `print`."""
         return str(self.num_features)
+
+
+class SmoothedNorm(Normalizer):
+    """A normalizer with a constant; a subclass gives its field and torch's kernel."""
+
+    def _field(self, z: Tensor) -> Fold:
+        """The field that is pooled."""
+        raise NotImplementedError
+
+    def _by_torch(self, z: Tensor, eps: float) -> Tensor:
+        """Result of torch's kernel with a number added to the variance."""
+        raise NotImplementedError
+
+    def forward(self, z: Float[Tensor, "*axes"]) -> Float[Tensor, "*axes"]:
+        """Normalize the activations."""
+        self._check(z)
+        eps = self._smoothing()
+        if not isinstance(eps, Tensor):
+            return self._by_torch(z, eps)
+        return self._scaled_and_shifted(field_norm(z, self._field, eps=eps))
+
+    def center(self, z: Float[Tensor, "*axes"]) -> Float[Tensor, "*axes"]:
+        """The activations without the mean of their field, before anything is divided."""
+        self._check(z)
+        return field_center(z, self._field)
 
 
 @final

@@ -11,13 +11,12 @@ from torch.types import Device
 
 from farfield.functional import Indexed, linear
 from farfield.nn._encoders._planes import PerNonlinearity, Placement
-from farfield.nn._norm._context_norm import (
+from farfield.nn._norm._context_norm import ContextNorm, ContextWhitening
+from farfield.nn._norm._field_norm import (
     BatchContextNorm,
-    ContextNorm,
-    ContextWhitening,
+    MisalignedContextNorm,
     SlidingContextNorm,
 )
-from farfield.nn._norm._field_norm import MisalignedContextNorm
 from farfield.nn._recurrent._fused_layers import RecurrentLayers
 from farfield.nn._recurrent._states import State
 
