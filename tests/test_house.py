@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import glob
 import importlib
 import importlib.metadata
 import importlib.util
@@ -11,6 +12,7 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -418,6 +420,19 @@ def test_no_file_names_a_place_on_somebodys_machine() -> None:
         if place.encode() in path.read_bytes()
     }
     assert named == set()
+
+
+def test_every_data_file_goes_into_the_package() -> None:
+    """An installed package without claims would pass every test of the checkout."""
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["farfield"]
+    packed = {
+        PACKAGE / name
+        for pattern in patterns
+        for name in glob.glob(pattern, root_dir=PACKAGE, recursive=True)  # noqa: PTH207 — as setuptools
+    }
+    data = {path for path in tracked() if PACKAGE in path.parents and path.suffix != ".py"}
+    assert data - packed == set()
 
 
 BY_MACHINE = {

@@ -185,10 +185,7 @@ class Claim:
     @property
     def cell(self) -> str:
         """Name within its table, e.g. `"esbn+tcn/withheld-95"`."""
-        row = self.row.lower().replace(" + ", "+").replace(" ", "-").replace("/", "-")
-        # In patterns of cells a star stands for anything.
-        plain = row.replace("*", "-star").translate(str.maketrans("", "", "().,"))
-        return "/".join(part for part in (self.group, plain, self.regime) if part)
+        return cell_name(self.row, self.regime, self.group)
 
     @property
     def home(self) -> str:
@@ -270,6 +267,20 @@ class Claim:
         if budget is Budget.PAPER:
             return self.experiment
         return self.experiment.at_fraction(self.quick, before=self.quick_before)
+
+
+def cell_name(row: str, regime: str, group: str = "") -> str:
+    """Build the name of a cell within its table, e.g. `"esbn+tcn/withheld-95"`.
+
+    Args:
+        row: Row as published.
+        regime: Regime of the column.
+        group: Group of the column; empty without groups.
+    """
+    lower = row.lower().replace(" + ", "+").replace(" ", "-").replace("/", "-")
+    # In patterns of cells a star matches anything.
+    plain = lower.replace("*", "-star").translate(str.maketrans("", "", "().,"))
+    return "/".join(part for part in (group, plain, regime) if part)
 
 
 @cache
