@@ -100,7 +100,7 @@ def recur_all(
         plain: As in `recur`.
     """
     if is_rewritten() or not torch.is_grad_enabled():
-        return _as_it_stands(recurrence, layers, inputs)
+        return recurrence(products_of(layers), *inputs)
     shared = [tensor for layer in layers for tensor in layer]
     # torch leaves `apply` untyped.
     found: tuple[Tensor, ...] = _Recurrence.apply(  # type: ignore[no-untyped-call]
@@ -109,20 +109,15 @@ def recur_all(
     return found
 
 
-def _as_it_stands(
-    recurrence: Recurrences, layers: Sequence[Layer], inputs: Sequence[Tensor]
-) -> tuple[Tensor, ...]:
-    return recurrence([partial(apply_layer, layer) for layer in layers], *inputs)
-
-
-def apply_layer(layer: Layer, x: Tensor) -> Tensor:
-    """The layer applied.
+def products_of(layers: Sequence[Layer]) -> list[Product]:
+    """Bind each layer, or its layers by group, to the function that applies it.
 
     Args:
-        layer: One layer, or one for each group.
-        x: (…, in), or (group, row, in).
+        layers: The layers.
     """
-    return (linear if layer.weight.ndim == 2 else linear_by_group)(x, *layer)
+    return [
+        partial(linear if w.ndim == 2 else linear_by_group, weight=w, bias=b) for w, b in layers
+    ]
 
 
 class _Recurrence(torch.autograd.Function):
@@ -140,14 +135,15 @@ class _Recurrence(torch.autograd.Function):
         recurrence, num_layers = ctx.recurrence, ctx.num_layers
         *saved, carrier = ctx.saved_tensors
         if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
-            again = differentiable_gradients(
-                lambda *given: _as_it_stands(ctx.plain, *_sorted_out(num_layers, given)),
-                saved,
-                gradients,
-            )
-            return (None, None, None, *again)
+
+            def plain(*given: Tensor) -> tuple[Tensor, ...]:
+                layers, inputs = _split(num_layers, given)
+                found: tuple[Tensor, ...] = ctx.plain(products_of(layers), *inputs)
+                return found
+
+            return (None, None, None, *differentiable_gradients(plain, saved, gradients))
         walk = _carried(carrier) or _walked(recurrence, num_layers, saved)
-        layers, _ = _sorted_out(num_layers, saved)
+        layers, _ = _split(num_layers, saved)
         outputs = [output for taken in walk.steps for _, output in taken]
         found = torch.autograd.grad(
             walk.results,
@@ -179,7 +175,7 @@ class _Walk(NamedTuple):
 
 
 def _walked(recurrence: Recurrences, num_layers: int, tensors: Sequence[Any]) -> _Walk:
-    layers, inputs = _sorted_out(num_layers, tensors)
+    layers, inputs = _split(num_layers, tensors)
     steps: list[list[tuple[Tensor, Tensor]]] = [[] for _ in layers]
     with torch.enable_grad():
         leaves = [tensor.detach().requires_grad_() for tensor in inputs]
@@ -204,17 +200,18 @@ def _carried(carrier: Tensor) -> _Walk | None:
     return walk
 
 
-def _sorted_out(num_layers: int, tensors: Sequence[Any]) -> tuple[list[Layer], list[Tensor]]:
+def _split(num_layers: int, tensors: Sequence[Any]) -> tuple[list[Layer], list[Tensor]]:
     layers = [Layer(*tensors[2 * n : 2 * n + 2]) for n in range(num_layers)]
     return layers, list(tensors[2 * num_layers :])
 
 
 def _recorded(layer: Layer, taken: list[tuple[Tensor, Tensor]]) -> Product:
     """The layer without gradients of its own, recording its inputs and outputs."""
-    fixed = Layer(layer.weight.detach(), None if layer.bias is None else layer.bias.detach())
+    weight, bias = layer
+    (apply,) = products_of([Layer(weight.detach(), None if bias is None else bias.detach())])
 
     def product(x: Tensor) -> Tensor:
-        output = apply_layer(fixed, x)
+        output = apply(x)
         taken.append((x.detach(), output))
         return output
 

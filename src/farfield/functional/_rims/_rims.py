@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, final
@@ -12,11 +12,10 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.functional._autograd._unroll import Layer, Product, apply_layer, recur_all
+from farfield.functional._autograd._unroll import Layer, Product, products_of, recur_all
 from farfield.functional._recurrent._gated_recurrence import Dynamics, Indexed, State, lstm_dynamics
 from farfield.functional._rims._rims_reading import (
     InputAttentionParameters,
-    Reading,
     Source,
     attend_over_mechanisms,
     attend_to_elements,
@@ -230,8 +229,10 @@ Sequenced = Float[Tensor, "time batch *element feature"] | Indexed
 
 
 class _Step(NamedTuple):
-    state: State
-    reading: Reading
+    """Internal values of one step, as in `RIMsTrace`; attention is computed when it is called."""
+
+    active: Tensor
+    attention: Callable[[], Tensor] | None
     communication: Tensor | None
 
 
@@ -269,17 +270,16 @@ def rims(
         lamb2022, section 8.2.
     """
     _check(x, state, parameters, rules)
-    if torch.is_grad_enabled():
-        return _outputs(x, state, parameters, rules)
-    first, *others = _pieces(x)
-    found, state = _outputs(first, state, parameters, rules)
-    if not others:
-        return RIMsOutputs(found, state)
-    outputs = found.new_empty(x.shape[0], *found.shape[1:])
-    outputs[:_PIECE] = found
-    for piece, part in zip(others, torch.split(outputs[_PIECE:], _PIECE), strict=True):
-        found, state = _outputs(piece, state, parameters, rules)
-        part.copy_(found)
+    pieces = [x] if torch.is_grad_enabled() else _pieces(x)
+    outputs: Tensor
+    for number, piece in enumerate(pieces):
+        hidden, *last = recur_all(*_prepare(piece, state, parameters, rules))
+        found, state = hidden.flatten(2), tuple(_side_by_side(part) for part in last)
+        if len(pieces) == 1:
+            return RIMsOutputs(found, state)
+        if number == 0:
+            outputs = found.new_empty(x.shape[0], *found.shape[1:])
+        outputs[number * _PIECE : (number + 1) * _PIECE] = found
     return RIMsOutputs(outputs, state)
 
 
@@ -304,17 +304,19 @@ def rims_trace(
         lamb2022, section 8.2, figure 2.
     """
     _check(x, state, parameters, rules)
-    walk, layers, tensors = _prepare(x, state, parameters, rules)
-    steps = list(walk([partial(apply_layer, layer) for layer in layers], tensors))
-    attention = [give and give() for give in (step.reading.attention for step in steps)]
-    communication = [step.communication for step in steps]
+    walk, layers, *tensors = _prepare(x, state, parameters, rules)
+    steps: list[_Step] = []
+    outputs, *last = walk(products_of(layers), *tensors, steps=steps)
     return RIMsTrace(
-        torch.stack([_side_by_side(step.state[0]) for step in steps]),
-        tuple(_side_by_side(part) for part in steps[-1].state),
-        torch.stack([step.reading.active.t() for step in steps]),
+        outputs.flatten(2),
+        tuple(_side_by_side(part) for part in last),
+        torch.stack([step.active.t() for step in steps]),
         *(
             None if each[0] is None else torch.stack([part for part in each if part is not None])
-            for each in (attention, communication)
+            for each in (
+                [step.attention and step.attention() for step in steps],
+                [step.communication for step in steps],
+            )
         ),
     )
 
@@ -325,41 +327,27 @@ def _pieces(x: Sequenced) -> Sequence[Tensor | Indexed]:
     return torch.split(x, _PIECE)
 
 
-def _outputs(
+_Walk = Callable[..., tuple[Tensor, ...]]
+
+
+def _prepare(
     x: Sequenced, state: State, parameters: RIMsParameters, rules: RIMsRules
-) -> RIMsOutputs:
-    walk, layers, tensors = _prepare(x, state, parameters, rules)
+) -> tuple[_Walk, list[Layer], *tuple[Tensor, ...]]:
+    """Prepare the run over a sequence: arguments of `recur_all`.
 
-    def run(products: Sequence[Product], *given: Tensor) -> tuple[Tensor, ...]:
-        hidden: list[Tensor] = []
-        last: State = ()
-        for step in walk(products, given):
-            last = step.state
-            hidden.append(last[0].transpose(0, 1))
-        return torch.stack(hidden), *last
-
-    outputs, *last = recur_all(run, layers, *tensors)
-    return RIMsOutputs(outputs.flatten(2), tuple(_side_by_side(part) for part in last))
-
-
-class _Run(NamedTuple):
-    """A run over a sequence.
-
-    Attributes:
-        walk: Over the steps, given products of the layers and the tensors.
-        layers: What every step applies.
-        tensors: A bias, the state to begin with, and streams, whose first axis is time.
+    The tensors are a bias, the state to begin with, and streams, whose first axis is time.
     """
-
-    walk: Callable[[Sequence[Product], Sequence[Tensor]], Iterator[_Step]]
-    layers: list[Layer]
-    tensors: list[Tensor]
-
-
-def _prepare(x: Sequenced, state: State, parameters: RIMsParameters, rules: RIMsRules) -> _Run:
-    source = _source_of(x, parameters, rules)
+    prepare = _source_of(len(x.shape), parameters, rules)
+    # A piece of a long sequence may have fewer positions than there are items; and where inputs are
+    # dropped, each position misses other numbers of what is read.
+    if isinstance(x, Indexed) and x.repeats and not rules.input_dropout:
+        source = prepare(x.items.unsqueeze(0))
+        streams = [Indexed(stream.squeeze(0), x.index).gathered() for stream in source.streams]
+    else:
+        source = prepare(x.gathered() if isinstance(x, Indexed) else x)
+        streams = list(source.streams)
     layers = [*source.layers, Layer(parameters.weight_hh, parameters.bias_hh)]
-    streams, tell = list(source.streams), None
+    tell = None
     mechanisms, _, size = parameters.weight_hh.shape
     if parameters.communication is not None:
         layers += communication_layers(parameters.communication)
@@ -368,41 +356,29 @@ def _prepare(x: Sequenced, state: State, parameters: RIMsParameters, rules: RIMs
             ones = state[0].new_ones(x.shape[0], mechanisms, x.shape[1], size)
             streams.append(F.dropout(ones, rules.communication_dropout))
     begun = [torch.unflatten(part, -1, (mechanisms, size)).transpose(0, 1) for part in state]
-    tensors = [parameters.bias_ih.unsqueeze(1), *begun, *streams]
-    return _Run(partial(_walk, source, tell, rules, len(begun)), layers, tensors)
+    walk = partial(_walk, source, tell, rules, len(begun))
+    tensors: tuple[Tensor, ...] = (parameters.bias_ih.unsqueeze(1), *begun, *streams)
+    return walk, layers, *tensors
 
 
-def _source_of(x: Sequenced, parameters: RIMsParameters, rules: RIMsRules) -> Source:
-    if not isinstance(x, Indexed):
-        return _source(x, parameters, rules)
-    # A piece of a long sequence may have fewer places than there are items; and where inputs are
-    # dropped, each place misses other numbers of what is read.
-    if not x.repeats or rules.input_dropout:
-        return _source(x.gathered(), parameters, rules)
-    source = _source(x.items.unsqueeze(0), parameters, rules)
-    streams = [Indexed(stream.squeeze(0), x.index).gathered() for stream in source.streams]
-    return source._replace(streams=tuple(streams))
-
-
-def _source(x: Tensor, parameters: RIMsParameters, rules: RIMsRules) -> Source:
+def _source_of(axes: int, parameters: RIMsParameters, rules: RIMsRules) -> Callable[..., Source]:
+    """Choose the function that prepares the reading of inputs with so many axes."""
     attention, weight = parameters.input_attention, parameters.weight_ih
     if attention is None:
-        return whole_input(x, weight)
-    num_active, dropout = rules.num_active, rules.input_dropout
-    attend = attend_to_elements
+        return partial(whole_input, weight=weight)
+    chosen: Callable[..., Source] = partial(several_elements, attend=attend_to_elements)
     if rules.per_position:
-        attend = attend_to_positions
+        chosen = partial(several_elements, attend=attend_to_positions)
     elif rules.over_mechanisms:
-        attend = attend_over_mechanisms
-    elif x.ndim == 3 and len(attention.key) == 1:
-        return one_element(x, weight, attention, num_active=num_active, dropout=dropout)
-    return several_elements(
-        x.unsqueeze(2) if x.ndim == 3 else x,
-        weight,
-        attention,
-        num_active=num_active,
-        attend=attend,
-        dropout=dropout,
+        chosen = partial(several_elements, attend=attend_over_mechanisms)
+    elif axes == 3 and len(attention.key) == 1:
+        chosen = one_element
+    return partial(
+        chosen,
+        weight=weight,
+        parameters=attention,
+        num_active=rules.num_active,
+        dropout=rules.input_dropout,
     )
 
 
@@ -412,11 +388,17 @@ def _walk(
     rules: RIMsRules,
     parts: int,
     products: Sequence[Product],
-    tensors: Sequence[Tensor],
-) -> Iterator[_Step]:
-    """Step after step, from a state of so many parts."""
-    bias, state, streams = tensors[0], tuple(tensors[1 : 1 + parts]), tensors[1 + parts :]
+    *tensors: Tensor,
+    steps: list[_Step] | None = None,
+) -> tuple[Tensor, ...]:
+    """Run the steps from a state of so many parts; give the hidden states and the last state.
+
+    (time, batch, mechanism, unit), and (mechanism, batch, unit) each. Internal values are appended
+    to `steps`, if given.
+    """
+    bias, state, streams = tensors[0], tensors[1 : 1 + parts], tensors[1 + parts :]
     number, known = len(source.layers), len(source.streams)
+    hidden: list[Tensor] = []
     for now in zip(*(stream.unbind(0) for stream in streams), strict=True):
         reading = source.read(products[:number], state[0], now[:known])
         moved = rules.dynamics(bias + reading.inputs, products[number](state[0]), state)
@@ -429,7 +411,10 @@ def _walk(
             told, weights = tell(shown, products[number + 1 :], now[known:])
             # To the inactive nothing is added.
             state = (torch.addcmul(state[0], told, on.to(told.dtype)), *state[1:])
-        yield _Step(state, reading, weights)
+        hidden.append(state[0].transpose(0, 1))
+        if steps is not None:
+            steps.append(_Step(reading.active, reading.attention, weights))
+    return torch.stack(hidden), *state
 
 
 def _side_by_side(part: Tensor) -> Tensor:

@@ -192,7 +192,7 @@ def one_element(
 
 
 def several_elements(
-    x: Float[Tensor, "time batch element feature"],
+    x: Float[Tensor, "time batch *element feature"],
     weight: Float[Tensor, "mechanism gate value"],
     parameters: InputAttentionParameters,
     *,
@@ -211,6 +211,7 @@ def several_elements(
         dropout: Probability that a number that is read is dropped.
     """
     mechanisms, heads = parameters.query.shape[:2]
+    x = x.unsqueeze(2) if x.ndim == 3 else x
 
     def read(products: Sequence[Product], hidden: Tensor, now: Sequence[Tensor]) -> Reading:
         keys, values, *dropped = now

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, final
 
 import torch
@@ -72,35 +73,34 @@ class GRUDynamics:
         check_fields(self)
 
 
-RunLayer = Callable[[int, Tensor | Indexed, State], tuple[Tensor, State]]
-"""From the number of a layer, its inputs and its state to outputs and its last state."""
+RunLayer = Callable[[Tensor | Indexed, State], tuple[Any, ...]]
+"""Function from inputs and a state to outputs, the last state, and what else there may be."""
 
 
 def run_layers(
-    run_layer: RunLayer, x: Tensor | Indexed, state: State, *, dropout: float
+    layers: Sequence[RunLayer], x: Tensor | Indexed, state: State, *, dropout: float
 ) -> tuple[Tensor, State]:
-    """Layers that each read the outputs of the one before: the last outputs, and all last states.
+    """Run layers that each read the outputs of the one before; return the last outputs and states.
 
     Args:
-        run_layer: What a layer gives.
+        layers: The layers.
         x: The inputs, `(time, batch, feature)`.
         state: Each part with the layers on its first axis.
         dropout: Probability that a number that one layer gives the next is dropped.
     """
-    own, *others = zip(*(part.unbind(0) for part in state), strict=True)
-    outputs, after = run_layer(0, x, own)
-    last = [after]
-    for layer, before in enumerate(others, start=1):
-        read = F.dropout(outputs, dropout) if dropout else outputs
-        outputs, after = run_layer(layer, read, before)
-        last.append(after)
-    return outputs, tuple(torch.stack(parts) for parts in zip(*last, strict=True))
+    first, *others = zip(*(part.unbind(0) for part in state), strict=True)
+    outputs, last, *_ = layers[0](x, first)
+    states = [last]
+    for layer, before in zip(layers[1:], others, strict=True):
+        outputs, last, *_ = layer(F.dropout(outputs, dropout) if dropout else outputs, before)
+        states.append(last)
+    return outputs, tuple(torch.stack(parts) for parts in zip(*states, strict=True))
 
 
 class RecurrentLayers(SequenceLayer):
     """Layers that each read the hidden states of the one before, with weights as torch's have.
 
-    A subclass says what a layer gives for a sequence (`_run_layer`).
+    A subclass runs a layer over a sequence (`_run_layer`).
 
     Args:
         num_gates: Number of gates of a unit.
@@ -114,6 +114,8 @@ class RecurrentLayers(SequenceLayer):
     Raises:
         ValueError: If a size is below 1, `dropout` no probability, or what is refused is asked for.
     """
+
+    _runs_indexed = True
 
     def __init__(  # noqa: PLR0913 — eight are torch's
         self,
@@ -166,10 +168,8 @@ class RecurrentLayers(SequenceLayer):
         raise NotImplementedError
 
     def _run(self, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
-        return run_layers(self._run_layer, x, state, dropout=self.dropout * self.training)
-
-    def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:
-        return self._run(x, state)
+        layers = [partial(self._run_layer, number) for number in range(self.num_layers)]
+        return run_layers(layers, x, state, dropout=self.dropout * self.training)
 
     def extra_repr(self) -> str:
         """The options, for `print`."""

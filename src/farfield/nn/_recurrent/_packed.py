@@ -6,7 +6,7 @@ others, so a later step has fewer rows, and never more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 
 import torch
@@ -15,29 +15,16 @@ from torch.nn.utils.rnn import PackedSequence
 
 from farfield.nn._recurrent._states import State
 
-Run = Callable[[Tensor, list[int], State], tuple[Tensor, State]]
-"""Function from a table, its rows at each step and a state to outputs and the last state."""
 
-Begin = Callable[[State | None, Tensor, int], State]
-"""Function from the given state, if any, the rows and the batch to the first state."""
-
-
-def run_packed(
-    run: Run, begin: Begin, x: PackedSequence, state: State | None, *, feature_axes: int
-) -> tuple[PackedSequence, State]:
-    """Outputs for packed sequences, which stand longest first, and the last state.
-
-    States are in the order of before they were sorted.
+def sizes_of(x: PackedSequence, *, feature_axes: int) -> list[int]:
+    """Return the number of rows at each step, after checking that the parts fit together.
 
     Args:
-        run: What runs over the table.
-        begin: Checks rows and state, or makes the state.
-        x: The inputs.
-        state: The state to begin with, if one is given.
-        feature_axes: How many axes an input has at one step of one sequence.
+        x: The packed sequences.
+        feature_axes: Number of axes of an input at one step of one sequence.
 
     Raises:
-        ValueError: If the parts do not fit together.
+        ValueError: If they do not.
     """
     sizes: list[int] = x.batch_sizes.tolist()
     if not sizes or min(sizes) < 1 or sizes != sorted(sizes, reverse=True):
@@ -51,13 +38,7 @@ def run_packed(
             f"input must hold data of (row, {features}) with as many rows as batch_sizes add up "
             f"to, {sum(sizes)}, got shape {tuple(x.data.shape)}"
         )
-    state = begin(state, x.data, sizes[0])
-    if x.sorted_indices is not None:
-        state = tuple(part.index_select(1, x.sorted_indices) for part in state)
-    rows, last = run(x.data, sizes, state)
-    if x.unsorted_indices is not None:
-        last = tuple(part.index_select(1, x.unsorted_indices) for part in last)
-    return PackedSequence(rows, x.batch_sizes, x.sorted_indices, x.unsorted_indices), last
+    return sizes
 
 
 def pieces_of(rows: Tensor, sizes: list[int]) -> Iterator[Tensor]:

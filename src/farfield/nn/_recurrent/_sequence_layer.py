@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +11,10 @@ from torch.nn.utils.rnn import PackedSequence
 
 from farfield.functional import Indexed
 from farfield.nn._input_checks import check_dtype, check_input_size
-from farfield.nn._recurrent._packed import Walk, pieces_of, run_packed
+from farfield.nn._recurrent._packed import Walk, pieces_of, sizes_of
 from farfield.nn._recurrent._states import State, checked_state
 
-Run = Callable[[Tensor | Indexed, State], tuple[Tensor, State]]
+Run = Callable[[Any, State], tuple[Tensor, State]]
 """Function from `(time, batch, feature)` and a state to such outputs and the last state."""
 
 
@@ -30,11 +30,12 @@ class SequenceLayer(nn.Module):
         hidden_size: Number of features of an output.
 
     Attributes:
-        takes_indexed: That an input may be `Indexed`.
+        takes_indexed: True: an input may be `Indexed`.
         growing_axis: Axis along which a state grows with the sequence; None where it does not.
     """
 
     takes_indexed: ClassVar[bool] = True
+    _runs_indexed: ClassVar[bool] = False  # else `_run` gets the sequence gathered
     growing_axis: ClassVar[int | None] = None
 
     def __init__(self, input_size: int, hidden_size: int, *, batch_first: bool) -> None:
@@ -58,10 +59,6 @@ class SequenceLayer(nn.Module):
         """Outputs for `(time, batch, feature)`, of these axes too, and the last state."""
         raise NotImplementedError
 
-    def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:
-        """Outputs of `_run` for the sequence `x.gathered()`."""
-        return self._run(x.gathered(), state)
-
     def _feature_axes(self, num_axes: int) -> int:
         """Number of axes of an input at one step of one sequence.
 
@@ -77,11 +74,7 @@ class SequenceLayer(nn.Module):
         hx: Tensor | State | None = None,
     ) -> tuple[Tensor | PackedSequence, Tensor | State]:
         """Outputs after every step, in the form of the input, and the last state."""
-
-        def run(x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
-            return self._run_indexed(x, state) if isinstance(x, Indexed) else self._run(x, state)
-
-        outputs, last = self._read(input, hx, run)
+        outputs, last = self._read(input, hx, self._run)
         return outputs, last if len(last) > 1 else last[0]
 
     def _read(
@@ -90,14 +83,16 @@ class SequenceLayer(nn.Module):
         """Outputs of `run` in the form of the input, from the state given, if one is."""
         given = (hx,) if isinstance(hx, Tensor) else hx
         if isinstance(x, PackedSequence):
-            axes = self._feature_axes(x.data.ndim + 1)
-            return run_packed(self._run_rows, self._begin_packed, x, given, feature_axes=axes)
+            return self._read_packed(x, given)
         alone = self._stands_alone(x)
         swapped = self.batch_first and not alone
         check_dtype(x.items if isinstance(x, Indexed) else x, self, name="input")
         by_time = _change(x, "transpose", 0, 1) if swapped else x
         by_time = _change(by_time, "unsqueeze", 1) if alone else by_time
-        outputs, last = run(by_time, self._begin(given, by_time, alone=alone))
+        state = self._begin(given, by_time, alone=alone)
+        if isinstance(by_time, Indexed) and not self._runs_indexed:
+            by_time = by_time.gathered()
+        outputs, last = run(by_time, state)
         if alone:
             return outputs.squeeze(1), tuple(part.squeeze(1) for part in last)
         return (outputs.transpose(0, 1) if swapped else outputs), last
@@ -107,6 +102,22 @@ class SequenceLayer(nn.Module):
         like = x.items.new_zeros(()).expand(x.shape) if isinstance(x, Indexed) else x
         first = self._first_state(like)
         return checked_state(given, first, alone=alone, growing_axis=self.growing_axis)
+
+    def _read_packed(self, x: PackedSequence, given: State | None) -> tuple[PackedSequence, State]:
+        """Outputs for packed sequences, longest first, and last states in the order before that."""
+        sizes = sizes_of(x, feature_axes=self._feature_axes(x.data.ndim + 1))
+        state = self._begin_packed(given, x.data, sizes[0])
+        if x.sorted_indices is not None:
+            state = tuple(part.index_select(1, x.sorted_indices) for part in state)
+        outputs: list[Tensor] = []
+        walk = Walk(state)
+        for rows in pieces_of(x.data, sizes):
+            found, walk.state = self._run(rows, walk.narrow(rows.shape[1]))
+            outputs.append(found.flatten(0, 1))
+        last = walk.last()
+        if x.unsorted_indices is not None:
+            last = tuple(part.index_select(1, x.unsorted_indices) for part in last)
+        return x._replace(data=torch.cat(outputs)), last
 
     def _begin_packed(self, given: State | None, rows: Tensor, batch: int) -> State:
         """The state that packed sequences begin with, checked."""
@@ -120,15 +131,6 @@ class SequenceLayer(nn.Module):
             )
         like = rows.new_zeros(()).expand(1, batch, *rows.shape[1:])
         return self._begin(given, like, alone=False)
-
-    def _run_rows(self, rows: Tensor, sizes: list[int], state: State) -> tuple[Tensor, State]:
-        """`_run` over a table with `sizes` rows for each step, as far as it stays as wide."""
-        outputs: list[Tensor] = []
-        walk = Walk(state)
-        for x in pieces_of(rows, sizes):
-            found, walk.state = self._run(x, walk.narrow(x.shape[1]))
-            outputs.append(found.flatten(0, 1))
-        return torch.cat(outputs), walk.last()
 
     def _stands_alone(self, x: Tensor | Indexed) -> bool:
         """True for one sequence without an axis for the batch, as torch takes it; checked.

@@ -78,6 +78,8 @@ class RIMs(SequenceLayer):
         (torch.Size([2, 7, 60]), torch.Size([1, 2, 60]))
     """
 
+    _runs_indexed = True
+
     @check_arguments
     def __init__(  # noqa: PLR0913 — seven are torch's
         self,
@@ -166,34 +168,28 @@ class RIMs(SequenceLayer):
             )
         found: list[RIMsTrace] = []
 
-        def traced(*arguments: Any) -> RIMsTrace:
-            found.append(rims_trace(*arguments))
+        def traced(*arguments: Any, **named: Any) -> RIMsTrace:
+            found.append(rims_trace(*arguments, **named))
             return found[-1]
 
-        self._read(input, hx, partial(self._run_by, traced))
+        self._read(input, hx, partial(self._run, function=traced))
         return tuple(found)
 
     def _first_state(self, x: Tensor) -> State:
         parts = self.wiring.dynamics.num_states
         return (x.new_zeros(self.num_layers, x.shape[1], self.hidden_size),) * parts
 
-    def _run(self, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
-        return self._run_by(rims, x, state)
-
-    def _run_by(
-        self, function: Callable[..., RIMsOutputs | RIMsTrace], x: Tensor | Indexed, state: State
+    def _run(
+        self,
+        x: Tensor | Indexed,
+        state: State,
+        function: Callable[..., RIMsOutputs | RIMsTrace] = rims,
     ) -> tuple[Tensor, State]:
-        """All layers by `rims`, or what gives the same and more."""
-
-        def run_layer(layer: int, x: Tensor | Indexed, own: State) -> tuple[Tensor, State]:
-            read = x if isinstance(x, Indexed) else x.contiguous()
-            found = function(read, own, *self.layers[layer].functional())  # type: ignore[operator]
-            return found.outputs, found.state
-
-        return run_layers(run_layer, x, state, dropout=self.dropout * self.training)
-
-    def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:
-        return self._run(x, state)
+        """Run all layers by `rims`, or by a function that gives more."""
+        weights = [layer.functional() for layer in self.layers]  # type: ignore[operator]
+        layers = [partial(function, parameters=own, rules=rules) for own, rules in weights]
+        x = x if isinstance(x, Indexed) else x.contiguous()
+        return run_layers(layers, x, state, dropout=self.dropout * self.training)
 
     def _wirings(self) -> list[Wiring]:
         """Of each layer: those above the first have one element to read, and no positions."""
