@@ -123,7 +123,7 @@ def without_code(text: str) -> str:
     ):
         text = re.sub(
             pattern,
-            lambda found: re.sub(r"\S", "`", found.group()),
+            lambda found: re.sub(r"\S", "~", found.group()),
             text,
             flags=re.DOTALL | re.MULTILINE,
         )
@@ -132,7 +132,7 @@ def without_code(text: str) -> str:
 
 def is_asked(text: str, at: int) -> bool:
     """Look whether the sentence around a position ends with a question mark."""
-    end = re.compile(r"[.?!:;](?=\s|$|\W)|\n\s*\n").search(text, at)
+    end = re.compile(r"[.?!:;|](?=\s|$|\W)|\n\s*\n").search(text, at)
     return end is not None and end.group() == "?"
 
 
@@ -307,9 +307,11 @@ def test_first_lines(kind: str, good: str, bad: str) -> None:
         "place that is allowed": ("Three decimal places are rounded in place.", []),
         "what": ("It returns what is drawn. What is it?", [(0, "what")]),
         "what is asked": ("Which answer, and what else?\nIt is this.", []),
+        "what in a table": ("| what | is it? |", [(0, "what")]),
         "phrases": ("Each of its\nown, but for one.", [(0, "of its own"), (1, "but for")]),
         "spelling": ("The colours\nof neighbours", [(0, "colours"), (1, "neighbours")]),
         "code": ("`place` and ``in turn`` in ```\nwhat\n```, told_apart, $what$", []),
+        "after code": ("```sh\nx\n```\n\n`a` is what `b` is.", [(4, "what")]),
         "arguments": ("Args:\n    place: Position of an item.", []),
         "other words": ("Untold placements, whatever withstands", []),
     },
