@@ -123,6 +123,15 @@ def test_the_last_of_defaults_table_grid_column_and_but_holds(paper) -> None:
     ]
 
 
+def test_a_table_like_another_has_its_keys(paper) -> None:
+    like = '[again]\nlike = "digits"\ntitle = "Again"\nrows = ["ViT"]\nbut."vit/*" = { runs = 9 }\n'
+    tables = paper("[k-mnist]", f"{like}\n[k-mnist]").tables
+    (claim,) = tables["again"].claims
+    assert (tables["again"].title, claim.cell, claim.quick) == ("Again", "vit/validation", 1)
+    assert claim.published.runs == 9
+    assert [claim.published.runs for claim in tables["digits"].claims] == [3, 7, 3]
+
+
 def test_rows_by_hand_follow_the_cells_of_their_goals() -> None:
     rows = [claim.row for claim in TABLES["gondal2021/beyond"].claims]
     assert rows[:6] == [
@@ -203,6 +212,11 @@ def test_a_contest_leaves_a_rival_out_where_it_has_no_cell(paper) -> None:
             'but."vit/*"',
             'but."wit/*"',
             r"claims.toml: digits: unknown cell 'wit/\*'; .*ni/validation",
+        ),
+        (
+            'title = "Digits"',
+            'like = "digit"',
+            r"claims.toml: digits: unknown table of like 'digit'",
         ),
         ("metric =", "metric ", r"claims.toml: .*line 2"),
         (

@@ -17,7 +17,8 @@ A field of a cell is that of `[defaults]`, the table, the grid, the column or `b
 last. A number has the digits of the paper, `61.6 ± 4.9` or `61.6`; an empty cell is no claim, and
 `-` a claim without a published number, as are all without `numbers`. `goal` in `but` sets the goal
 of a cell; `by_hand = "By hand"` adds rows by hand behind the cells. Cells come column by column, or
-by `order = "rows"`. A table of several parts has `[[table-1.grids]]` with the keys that differ.
+by `order = "rows"`. A table of several parts has `[[table-1.grids]]` with the keys that differ, and
+`like = "table-1"` takes the keys of another table.
 
 A table of `statements.toml` is a `Statement` with one comparison: `ratio`, `gap`, `single`, `wins`
 or `parameters`, of means of cells, e.g. `ratio = ["table-1/no-norm/*", "table-1/context-norm/*"]`.
@@ -199,7 +200,7 @@ class Paper:
         with _naming(f"{key}/claims.toml"):
             data = tomllib.loads(self._text("claims.toml"))
             shared = data.pop("defaults", {})
-            self.tables = {name: self._table(name, shared, given) for name, given in data.items()}
+            self.tables = {name: self._table(name, shared, data) for name in data}
         with _naming(f"{key}/statements.toml"):
             said = tomllib.loads(self._text("statements.toml"))
             self.statements = tuple(self._statement(name, given) for name, given in said.items())
@@ -228,13 +229,14 @@ class Paper:
         """Read a file of the paper."""
         return self._folder.joinpath(name).read_text("utf-8")
 
-    def _table(self, name: str, shared: Toml, given: Toml) -> Table:
-        """Build a table from its keys and the keys that all tables share."""
+    def _table(self, name: str, shared: Toml, data: Toml) -> Table:
+        """Build a table from its keys, over the keys that all tables share."""
         with _naming(name):
+            given = _with_like(data, name)
             own = {key: given.pop(key) for key in _Table.__struct_fields__ if key in given}
             fields = msgspec.structs.asdict(msgspec.convert(own, _Table))
             claims: list[Claim] = []
-            names, patterns, start = set[str](), set[str](), 0
+            names, start = set[str](), 0
             for keys in given.pop("grids", [{}]):
                 but = given.get("but", {}) | keys.get("but", {})
                 grid = msgspec.convert({**shared, **given, **keys, "but": but}, _Grid)
@@ -244,8 +246,8 @@ class Paper:
                 if grid.by_hand is not None:
                     claims[start:] = with_rows_by_hand(claims[start:], grid.by_hand)
                     start = len(claims)
-                patterns |= but.keys()
-            for pattern in patterns:
+            blocks = (data[name], *data[name].get("grids", []))
+            for pattern in (pattern for keys in blocks for pattern in keys.get("but", {})):
                 if not any(fnmatchcase(cell, pattern) for cell in names):
                     raise UnknownNameError("cell", pattern, names)
             return Table(key=f"{self.key}/{name}", claims=tuple(claims), **fields)
@@ -364,6 +366,17 @@ class Paper:
             raise UnknownNameError("table", table, self.tables)
         cells = self.tables[table].cells
         return [claim for name, claim in cells.items() if fnmatchcase(name, cell)]
+
+
+def _with_like(data: Toml, name: str) -> Toml:
+    """Copy the keys of a table, over the keys of the table that `like` names."""
+    given = dict(data[name])
+    if (other := given.pop("like", None)) is None:
+        return given
+    if other not in data:
+        raise UnknownNameError("table of like", str(other), data)
+    but = data[other].get("but", {}) | given.get("but", {})
+    return {**data[other], **given, "but": but}
 
 
 def _parse_number(text: str, fields: Toml) -> Published | Unpublished:
