@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import math
 import os
 import shutil
@@ -27,10 +28,12 @@ from each import some
 from farfield.core import Problems, Stream
 from farfield.execution import (
     ExecutionError,
+    Executor,
     Here,
     Job,
     News,
     Order,
+    Processes,
     Stacked,
     jobs_of,
     results,
@@ -549,3 +552,23 @@ def test_arguments_of_a_run_are_named(tmp_path: Path, changed: dict, message: st
     arguments = {"jobs": jobs_of([tiny_experiment()], [0]), "store": Store(tmp_path), **changed}
     with pytest.raises(ValueError, match=message):
         run(**arguments)
+
+
+@pytest.mark.parametrize("executor", [Here(), Processes(1)], ids=["here", "in a worker"])
+def test_a_run_says_so_and_its_record_too(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, executor: Executor
+) -> None:
+    recipe = Recipe(steps=4, learning_rate=1e38)
+    fine = tiny_experiment()
+    lost = replace(fine, recipe=recipe)
+    store, jobs = Store(tmp_path), jobs_of([fine, lost], [0])
+    with caplog.at_level(logging.WARNING, "farfield"):
+        run(jobs, store, executor)
+    first, second = results(jobs, store)
+    assert first.diverged() is None
+    step = second.diverged()
+    assert step is not None
+    assert caplog.messages == [
+        f"seed 0 of experiment {lost.key}: the loss is not finite since step {step}"
+    ]
+    assert [store.find(lost.key, 0).diverged()] == [step]  # type: ignore[union-attr]

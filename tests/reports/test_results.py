@@ -17,7 +17,6 @@ from farfield.reports._export._export import load_reasons
 from farfield.reports._export._figure_export import PAPER_DIGEST
 from farfield.reports._export._index import goals_of_table
 from farfield.reports._export._recorded import Recorded, recorded_reports
-from farfield.reports._report import _levels
 from farfield.reports._report._levels import Levels
 from farfield.reproductions import TABLES, Budget, Confirmation, Table, Verdict
 from farfield.tasks import GlyphSet
@@ -47,15 +46,6 @@ def disagreement(results: Path, pages: Path) -> list[str]:
 def runs(content: str) -> list[dict[str, str]]:
     """The lines of a table of all runs."""
     return list(csv.DictReader(io.StringIO(content)))
-
-
-def test_the_committed_pages_are_those_of_the_committed_records(monkeypatch):
-    """`farfield report --export` writes both, with floors and ceilings: no problem is drawn."""
-    monkeypatch.setattr(_levels, "_ceiling", None)
-    monkeypatch.delenv("FARFIELD_DATA", raising=False)
-    assert disagreement(CHECKOUT / "results", CHECKOUT / "docs" / "results") == []
-    index = (CHECKOUT / "docs" / "results" / "index.md").read_text(encoding="utf-8")
-    assert len(index.splitlines()) <= 100
 
 
 def test_disagreement_is_noticed(tmp_path):

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-import logging
 import math
 from pathlib import Path
 
 import pytest
 import torch
 
-from farfield.execution import Executor, Here, Processes, jobs_of, results, run
-from farfield.experiments import Recipe
-from farfield.records import DIVERGED, Record, Score, Store
+from farfield.records import DIVERGED, Record, Score
 from farfield.tasks import TRAINING
 from farfield.training import Clock, OneNetwork, Progress, Stack, train
 from farfield.training._loop import mark, not_finite_since
-from small import SMALL_LSTM, small_experiment, tiny_experiment
+from small import SMALL_LSTM, small_experiment
 
 pytestmark = pytest.mark.processor
 
@@ -147,23 +143,3 @@ def test_records_without_a_mark_tell_by_their_curve() -> None:
 def test_a_network_may_diverge_far_from_training_alone() -> None:
     far = record((8, TRAINING, 1.0), (8, "far", math.inf), (8, "near", 1.0))
     assert (far.diverged(), far.diverged("near"), far.diverged("far")) == (None, None, 8)
-
-
-@pytest.mark.parametrize("executor", [Here(), Processes(1)], ids=["here", "in a worker"])
-def test_a_run_says_so_and_its_record_too(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, executor: Executor
-) -> None:
-    recipe = Recipe(steps=4, learning_rate=1e38)
-    fine = tiny_experiment()
-    lost = dataclasses.replace(fine, recipe=recipe)
-    store, jobs = Store(tmp_path), jobs_of([fine, lost], [0])
-    with caplog.at_level(logging.WARNING, "farfield"):
-        run(jobs, store, executor)
-    first, second = results(jobs, store)
-    assert first.diverged() is None
-    step = second.diverged()
-    assert step is not None
-    assert caplog.messages == [
-        f"seed 0 of experiment {lost.key}: the loss is not finite since step {step}"
-    ]
-    assert [store.find(lost.key, 0).diverged()] == [step]  # type: ignore[union-attr]
