@@ -16,7 +16,12 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 
 # Folders and documents that are held to every rule; the others to OPENERS and WORN. To list the
 # offenses of a folder: `PYTHONPATH=src:tests python tests/test_words.py src/farfield/core`.
-HELD = ("CONTRIBUTING.md", "README.md", "SECURITY.md", "src/farfield/_interrupts.py")
+HELD = (
+    "CONTRIBUTING.md",
+    "README.md",
+    "SECURITY.md",
+    "src/farfield/_interrupts.py",
+)
 
 OPENERS = {"What", "Which", "Whether", "How"}
 WORN = ("told", "bears?", "at hand", "stands? beside", "in print", "what is no")
