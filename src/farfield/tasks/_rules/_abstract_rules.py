@@ -16,7 +16,7 @@ from torch import Tensor
 
 from farfield.core import Limits, Problems, Stream
 from farfield.tasks._protocol._answers import AnswerTask, OracleByHand
-from farfield.tasks._protocol._draws import arrangement, distinct, permutation, repeated
+from farfield.tasks._protocol._draws import arrangement, distinct, permutation, redrawn, repeated
 from farfield.tasks._protocol._task import GRAY, TRAINING, Form, Regime
 from farfield.tasks._rules._glyph_set import GlyphSet
 
@@ -28,6 +28,7 @@ SetSize = Annotated[int, Limits(at_least=3, at_most=10_000_000)]
 """A number of problems that holds the kinds of every rule."""
 NUM_GLYPHS: Final = 100
 GLYPH_SHAPE: Final = (32, 32)
+NUM_CHOICES: Final = 4
 
 
 @final
@@ -47,6 +48,115 @@ class Kind:
     def size(self) -> int:
         """Number of different problems."""
         return math.prod(self.radices)
+
+
+class RuleTask(OracleByHand, AnswerTask):
+    """Base of the tasks of abstract rules over images."""
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+    form: ClassVar[Form] = Form(axes=GRAY, arrangement="group")
+
+    shapes: GlyphSet | None
+    """The images; `None` for the built-in 100 glyphs."""
+    withheld: int
+    """Number of images that training never shows."""
+    max_problems: int
+    """Largest number of problems of a set."""
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """Number of images of a problem."""
+
+    @property
+    def item_shape(self) -> tuple[int, ...]:
+        """Height and width of an image."""
+        return item_shape(self.shapes)
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """One context: all images of a problem."""
+        return (tuple(range(self.length)),)
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, then the test on withheld images."""
+        return regimes_of(self.withheld)
+
+
+class NumberedTask(RuleTask):
+    """Base of the rule tasks whose problems are numbered.
+
+    A task names the kinds of its problems, and makes images of the digits that number a problem.
+    """
+
+    _with_replacement: ClassVar[bool] = False
+    """True if problems that are too few are drawn again, rather than repeated equally often."""
+
+    @property
+    def _size(self) -> tuple[int, ...]:
+        """Size of the problems, part of the path of their streams."""
+        return ()
+
+    @abstractmethod
+    def _kinds(self, images: int) -> tuple[Kind, ...]:
+        """Kinds of problems over so many images."""
+
+    def _counts(self, place: Stream, kinds: Mapping[str, Sequence[Kind]]) -> dict[str, list[int]]:
+        """Number of problems of each regime and kind."""
+        del place
+        return balanced_counts(kinds, self.max_problems, shared=self.withheld == 0)
+
+    @abstractmethod
+    def _columns(
+        self, place: Stream, pool: np.ndarray, digits: Sequence[Digits]
+    ) -> Sequence[Columns]:
+        """Problems of each kind, as images of `pool`."""
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The sets of one run, by regime name.
+
+        Args:
+            stream: Stream of the run.
+        """
+        place = stream.child(self.name, f"v{self.version}", *self._size)
+        items = table(self.shapes)
+        pools = split_shapes(place, len(items), self.withheld)
+        kinds = {regime: self._kinds(len(pool)) for regime, pool in pools.items()}
+        drawn = draw_digits(
+            place,
+            kinds,
+            self._counts(place, kinds),
+            shared=self.withheld == 0,
+            repeat=redrawn if self._with_replacement else repeated,
+        )
+        return {
+            regime: shuffled(own, items, self._columns(own, pools[regime], digits))
+            for regime, digits in drawn.items()
+            for own in [place.child(regime)]
+        }
+
+
+class YesNo:
+    """Mixin of tasks with two answers."""
+
+    softmax: bool
+    """True if the answer is two logits rather than one."""
+
+    @property
+    def num_outputs(self) -> int:
+        """One logit, or two where `softmax`."""
+        return 2 if self.softmax else 1
+
+
+class FourChoices:
+    """Mixin of tasks with four images to choose from, the last of a problem."""
+
+    @property
+    def num_outputs(self) -> int:
+        """A logit for each choice."""
+        return NUM_CHOICES
 
 
 def num_shapes(shapes: GlyphSet | None) -> int:
@@ -227,48 +337,6 @@ def seen(problems: Problems) -> Int64[Tensor, "batch time"]:
     """The items in place, as one number per picture: equal where the pictures are equal."""
     pictures = problems.table().flatten(1)
     return torch.unique(pictures, dim=0, return_inverse=True)[1][problems.index]
-
-
-class RuleTask(OracleByHand, AnswerTask):
-    """Base of the tasks of abstract rules over images."""
-
-    form: ClassVar[Form] = Form(axes=GRAY, arrangement="group")
-    shapes: GlyphSet | None
-    """The images; `None` for the built-in 100 glyphs."""
-    withheld: int
-    """Number of images that training never shows."""
-
-    @property
-    @abstractmethod
-    def length(self) -> int:
-        """Number of images of a problem."""
-
-    @property
-    def item_shape(self) -> tuple[int, ...]:
-        """Height and width of an image."""
-        return item_shape(self.shapes)
-
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: all images of a problem."""
-        return (tuple(range(self.length)),)
-
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the test on withheld images."""
-        return regimes_of(self.withheld)
-
-
-class YesNoTask(RuleTask):
-    """A task of abstract rules with two answers."""
-
-    softmax: bool
-    """True if the answer is two logits rather than one."""
-
-    @property
-    def num_outputs(self) -> int:
-        """One logit, or two where `softmax`."""
-        return 2 if self.softmax else 1
 
 
 PATTERNS: Final = {

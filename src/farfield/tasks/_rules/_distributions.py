@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
-from jaxtyping import Float, Int64
+from jaxtyping import Float
 from torch import Tensor
 
 from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._draws import arrangement, integers
 from farfield.tasks._protocol._task import check_number
 from farfield.tasks._rules import _abstract_rules as rules
-from farfield.tasks._rules._abstract_rules import RuleTask
+from farfield.tasks._rules._abstract_rules import FourChoices, NumberedTask
 from farfield.tasks._rules._glyph_set import GlyphSet
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DistributionOfThree(RuleTask):
+class DistributionOfThree(FourChoices, NumberedTask):
     """Which image completes the second row, so that both rows hold the same three?
 
     **What is asked.** Nine images: the first row of three, the first two of the second row, and
@@ -87,34 +88,28 @@ class DistributionOfThree(RuleTask):
         """Number of images of a problem: five of the array, four to choose from."""
         return 9
 
-    @property
-    def num_outputs(self) -> int:
-        """A logit for each choice."""
-        return 4
+    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
+        return _kinds(images, 3)
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
-        place = stream.child(self.name, f"v{self.version}")
-        items = rules.table(self.shapes)
-        pools = rules.split_shapes(place, len(items), self.withheld)
-        kinds = {regime: _kinds_of_three(len(pool)) for regime, pool in pools.items()}
-        shared = self.withheld == 0
-        counts = rules.balanced_counts(
-            kinds, self.max_problems, shared=shared, training_problems=self.training_problems
+    def _counts(
+        self, place: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
+    ) -> dict[str, list[int]]:
+        del place
+        return rules.balanced_counts(
+            kinds,
+            self.max_problems,
+            shared=self.withheld == 0,
+            training_problems=self.training_problems,
         )
-        drawn = rules.draw_digits(place, kinds, counts, shared=shared)
-        return {
-            regime: rules.shuffled(
-                place.child(regime),
-                items,
-                [_columns_of_three(place.child(regime), pools[regime], digits)],
-            )
-            for regime, (digits,) in drawn.items()
-        }
+
+    def _columns(
+        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+    ) -> list[rules.Columns]:
+        drawing = place.child("choices").numpy()
+        first_row, second_row, fourth = _rows(drawing, pool, digits[0], 3)
+        four = np.concatenate([first_row, fourth], axis=1)
+        choices = np.take_along_axis(four, _selected(drawing, len(four), 4, 3, 2, 1), axis=1)
+        return [_array(first_row, second_row, choices)]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: what the first row holds and the second still lacks.
@@ -122,44 +117,16 @@ class DistributionOfThree(RuleTask):
         Args:
             problems: Problems of any regime.
         """
-        places = rules.seen(problems)
-        choices = places[:, 5:, None]
-        first_row = (choices == places[:, None, :3]).any(dim=2)
-        second_row = (choices == places[:, None, 3:5]).any(dim=2)
-        return (first_row & ~second_row).to(problems.items.dtype)
-
-
-def _kinds_of_three(images: int) -> tuple[rules.Kind, ...]:
-    """One kind: three images in the order of the first row, then the order of the second row."""
-    return (rules.Kind(name="array", radices=(images, images - 1, images - 2, 3, 2, 1)),)
-
-
-def _columns_of_three(place: Stream, pool: np.ndarray, digits: rules.Digits) -> rules.Columns:
-    """The two rows and the choices, as images of `pool`; fourth image and order are drawn here."""
-    choices_at = place.child("choices").numpy()
-    count = len(digits)
-    fourth = integers(choices_at, len(pool) - 3, count)
-    four = pool[arrangement(np.concatenate([digits[:, :3], fourth[:, None]], axis=1))]
-    first_row = four[:, :3]
-    second_row = np.take_along_axis(first_row, arrangement(digits[:, 3:]), axis=1)
-    order = arrangement(np.stack([integers(choices_at, left, count) for left in (4, 3, 2, 1)], 1))
-    choices = np.take_along_axis(four, order, axis=1)
-    return {
-        "index": np.concatenate([first_row, second_row[:, :2], choices], axis=1),
-        "target": (choices == second_row[:, 2:]).argmax(axis=1),
-        "rows": np.stack([first_row, second_row], axis=1),
-        "choices": choices,
-    }
+        return _lacking(problems, 3)
 
 
 _SHORTEST: Final = 3
 _LONGEST: Final = 20
-_CHOICES: Final = 4
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DistributionOfN(RuleTask):
+class DistributionOfN(FourChoices, NumberedTask):
     """Which image completes the second row, so that both rows hold the same n?
 
     **What is asked.** The first row of n images, the first n − 1 of the second row, and four
@@ -232,36 +199,26 @@ class DistributionOfN(RuleTask):
     @property
     def length(self) -> int:
         """Number of images of a problem: 2n − 1 of the array, four to choose from."""
-        return 2 * self.row_length - 1 + _CHOICES
+        return 2 * self.row_length - 1 + rules.NUM_CHOICES
 
     @property
-    def num_outputs(self) -> int:
-        """A logit for each choice."""
-        return _CHOICES
+    def _size(self) -> tuple[int, ...]:
+        return (self.row_length,)
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
+        return _kinds(images, self.row_length)
 
-        Args:
-            stream: Stream of the run.
-        """
-        place = stream.child(self.name, f"v{self.version}", self.row_length)
-        items = rules.table(self.shapes)
-        pools = rules.split_shapes(place, len(items), self.withheld)
-        kinds = {
-            regime: _kinds_of_many(len(pool), self.row_length) for regime, pool in pools.items()
-        }
-        shared = self.withheld == 0
-        counts = rules.balanced_counts(kinds, self.max_problems, shared=shared)
-        drawn = rules.draw_digits(place, kinds, counts, shared=shared)
-        columns = {
-            regime: _columns_of_many(place.child(regime), pools[regime], digits, self.row_length)
-            for regime, (digits,) in drawn.items()
-        }
-        return {
-            regime: rules.shuffled(place.child(regime), items, [part])
-            for regime, part in columns.items()
-        }
+    def _columns(
+        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+    ) -> list[rules.Columns]:
+        length, drawing = self.row_length, place.child("choices").numpy()
+        first_row, second_row, outside = _rows(drawing, pool, digits[0], length)
+        count = len(first_row)
+        known, missing = np.split(second_row, [length - 1], axis=1)
+        two = np.take_along_axis(known, _selected(drawing, count, length - 1, length - 2), axis=1)
+        offered = np.concatenate([missing, two, outside], axis=1)
+        choices = np.take_along_axis(offered, _selected(drawing, count, 4, 3, 2, 1), axis=1)
+        return [_array(first_row, second_row, choices)]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: what the first row holds and the second still lacks.
@@ -269,40 +226,47 @@ class DistributionOfN(RuleTask):
         Args:
             problems: Problems of any regime.
         """
-        places = rules.seen(problems)
-        choices = places[:, -_CHOICES:, None]
-        first_row = (choices == places[:, None, : self.row_length]).any(dim=2)
-        second_row = (choices == places[:, None, self.row_length : -_CHOICES]).any(dim=2)
-        return (first_row & ~second_row).to(problems.items.dtype)
+        return _lacking(problems, self.row_length)
 
 
-def _kinds_of_many(images: int, row_length: int) -> tuple[rules.Kind, ...]:
+def _kinds(images: int, row_length: int) -> tuple[rules.Kind, ...]:
     """One kind: n images in the order of the first row, then the order of the second row."""
     first_row = range(images, images - row_length, -1)
     return (rules.Kind(name="array", radices=(*first_row, *range(row_length, 0, -1))),)
 
 
-def _columns_of_many(
-    place: Stream, pool: np.ndarray, digits: rules.Digits, row_length: int
-) -> rules.Columns:
-    """The two rows and the choices, as images of `pool`; what is offered is drawn here."""
-    choices_at = place.child("choices").numpy()
-
-    def selected(*radices: int) -> Int64[np.ndarray, "batch slot"]:
-        drawn = [integers(choices_at, radix, len(digits)) for radix in radices]
-        return arrangement(np.stack(drawn, axis=1))
-
-    stranger = integers(choices_at, len(pool) - row_length, len(digits))
-    images = arrangement(np.concatenate([digits[:, :row_length], stranger[:, None]], axis=1))
+def _rows(
+    generator: np.random.Generator, pool: np.ndarray, digits: rules.Digits, row_length: int
+) -> tuple[rules.Digits, rules.Digits, rules.Digits]:
+    """Both rows of arrays, as images of `pool`, and one other image that is drawn here."""
+    other = integers(generator, len(pool) - row_length, len(digits))
+    images = arrangement(np.concatenate([digits[:, :row_length], other[:, None]], axis=1))
     first_row, outside = np.split(pool[images], [row_length], axis=1)
     second_row = np.take_along_axis(first_row, arrangement(digits[:, row_length:]), axis=1)
-    known, missing = np.split(second_row, [row_length - 1], axis=1)
-    two = np.take_along_axis(known, selected(row_length - 1, row_length - 2), axis=1)
-    offered = np.concatenate([missing, two, outside], axis=1)
-    choices = np.take_along_axis(offered, selected(4, 3, 2, 1), axis=1)
+    return first_row, second_row, outside
+
+
+def _selected(generator: np.random.Generator, count: int, *radices: int) -> rules.Digits:
+    """Draw an ordered selection for each array, by the number of choices of each position."""
+    return arrangement(np.stack([integers(generator, radix, count) for radix in radices], axis=1))
+
+
+def _array(
+    first_row: rules.Digits, second_row: rules.Digits, choices: rules.Digits
+) -> rules.Columns:
+    """Columns of arrays whose second row lacks its last image."""
     return {
-        "index": np.concatenate([first_row, known, choices], axis=1),
-        "target": (choices == missing).argmax(axis=1),
+        "index": np.concatenate([first_row, second_row[:, :-1], choices], axis=1),
+        "target": (choices == second_row[:, -1:]).argmax(axis=1),
         "rows": np.stack([first_row, second_row], axis=1),
         "choices": choices,
     }
+
+
+def _lacking(problems: Problems, row_length: int) -> Float[Tensor, "batch candidate"]:
+    """1 for choices that the first row holds and the second row lacks, else 0."""
+    images = rules.seen(problems)
+    choices = images[:, -rules.NUM_CHOICES :, None]
+    first_row = (choices == images[:, None, :row_length]).any(dim=2)
+    second_row = (choices == images[:, None, row_length : -rules.NUM_CHOICES]).any(dim=2)
+    return (first_row & ~second_row).to(problems.items.dtype)

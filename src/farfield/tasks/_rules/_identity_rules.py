@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
@@ -14,7 +14,12 @@ from torch import Tensor
 from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._rules import _abstract_rules as rules
-from farfield.tasks._rules._abstract_rules import RuleTask, kinds_of_two_rows, two_rows
+from farfield.tasks._rules._abstract_rules import (
+    FourChoices,
+    NumberedTask,
+    kinds_of_two_rows,
+    two_rows,
+)
 from farfield.tasks._rules._glyph_set import GlyphSet
 
 _LAST_RULES = ("ABA", "ABB", "AAA")
@@ -22,7 +27,7 @@ _LAST_RULES = ("ABA", "ABB", "AAA")
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class IdentityRules(RuleTask):
+class IdentityRules(FourChoices, NumberedTask):
     """Which image continues the second row by the pattern of the first?
 
     **What is asked.** Nine images: a first row of the pattern ABA, ABB or AAA, the first two
@@ -95,39 +100,30 @@ class IdentityRules(RuleTask):
         """Number of images of a problem: five of the array, four to choose from."""
         return 9
 
-    @property
-    def num_outputs(self) -> int:
-        """A logit for each choice."""
-        return 4
+    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
+        return kinds_of_two_rows(_LAST_RULES, images)
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
-        place = stream.child(self.name, f"v{self.version}")
-        items = rules.table(self.shapes)
-        pools = rules.split_shapes(place, len(items), self.withheld)
-        kinds = {
-            regime: kinds_of_two_rows(_LAST_RULES, len(pool)) for regime, pool in pools.items()
-        }
-        shared = self.withheld == 0
+    def _counts(
+        self, place: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
+    ) -> dict[str, list[int]]:
         counts = rules.balanced_counts(
-            kinds, self.max_problems, shared=shared, training_problems=self.training_problems
+            kinds,
+            self.max_problems,
+            shared=self.withheld == 0,
+            training_problems=self.training_problems,
         )
-        if not self.thirds:
-            counts = {
-                regime: _drawn_counts(place.child(regime), kinds[regime], equal)
-                for regime, equal in counts.items()
-            }
-        drawn = rules.draw_digits(place, kinds, counts, shared=shared)
+        if self.thirds:
+            return counts
         return {
-            regime: rules.shuffled(
-                place.child(regime), items, _columns_of_last(pools[regime], digits)
-            )
-            for regime, digits in drawn.items()
+            regime: _drawn_counts(place.child(regime), kinds[regime], equal)
+            for regime, equal in counts.items()
         }
+
+    def _columns(
+        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+    ) -> list[rules.Columns]:
+        del place
+        return _arrays(_LAST_RULES, 2, pool, digits)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule, by the last image of the first row.
@@ -150,29 +146,12 @@ def _drawn_counts(place: Stream, kinds: Sequence[rules.Kind], equal: list[int]) 
     return [int(count) for count in np.bincount(patterns, minlength=len(kinds))]
 
 
-def _columns_of_last(pool: np.ndarray, digits: Sequence[rules.Digits]) -> list[rules.Columns]:
-    """The two rows and the choices, as images of `pool`."""
-    columns = []
-    for rule, (pattern, kind) in enumerate(zip(_LAST_RULES, digits, strict=True)):
-        choices, rows = two_rows(pattern, pool, kind)
-        columns.append(
-            {
-                "index": np.concatenate([rows[:, 0], rows[:, 1, :2], choices], axis=1),
-                "target": (choices == rows[:, 1, 2:]).argmax(axis=1),
-                "rule": np.full(len(rows), rule),
-                "rows": rows,
-                "choices": choices,
-            }
-        )
-    return columns
-
-
 _MIDDLE_RULES: Final = ("ABA", "AAA", "ABB", "AAB")
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class IdentityRulesMiddle(RuleTask):
+class IdentityRulesMiddle(FourChoices, NumberedTask):
     """Which image is the middle of the second row, by the pattern of the first?
 
     **What is asked.** Nine images: a first row of the pattern ABA, AAA, ABB or AAB, the first and
@@ -248,32 +227,14 @@ class IdentityRulesMiddle(RuleTask):
         """Number of images of a problem: five of the array, four to choose from."""
         return 9
 
-    @property
-    def num_outputs(self) -> int:
-        """A logit for each choice."""
-        return 4
+    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
+        return kinds_of_two_rows(_MIDDLE_RULES, images)
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
-        place = stream.child(self.name, f"v{self.version}")
-        items = rules.table(self.shapes)
-        pools = rules.split_shapes(place, len(items), self.withheld)
-        kinds = {
-            regime: kinds_of_two_rows(_MIDDLE_RULES, len(pool)) for regime, pool in pools.items()
-        }
-        shared = self.withheld == 0
-        counts = rules.balanced_counts(kinds, self.max_problems, shared=shared)
-        drawn = rules.draw_digits(place, kinds, counts, shared=shared)
-        return {
-            regime: rules.shuffled(
-                place.child(regime), items, _columns_of_middle(pools[regime], digits)
-            )
-            for regime, digits in drawn.items()
-        }
+    def _columns(
+        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+    ) -> list[rules.Columns]:
+        del place
+        return _arrays(_MIDDLE_RULES, 1, pool, digits)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: the first of the row again, the last of it, or a new image.
@@ -290,15 +251,25 @@ class IdentityRulesMiddle(RuleTask):
         return wanted.to(problems.items.dtype)
 
 
-def _columns_of_middle(pool: np.ndarray, digits: Sequence[rules.Digits]) -> list[rules.Columns]:
-    """The two rows and the choices, as images of `pool`."""
+def _arrays(
+    patterns: Sequence[str], missing: int, pool: np.ndarray, digits: Sequence[rules.Digits]
+) -> list[rules.Columns]:
+    """Columns of each pattern, as images of `pool`: both rows without one image, and the choices.
+
+    Args:
+        patterns: Pattern of each kind.
+        missing: Position of the missing image in the second row.
+        pool: The images.
+        digits: Problems of each kind by number.
+    """
     columns = []
-    for rule, (pattern, kind) in enumerate(zip(_MIDDLE_RULES, digits, strict=True)):
+    for rule, (pattern, kind) in enumerate(zip(patterns, digits, strict=True)):
         choices, rows = two_rows(pattern, pool, kind)
+        known = np.delete(rows[:, 1], missing, axis=1)
         columns.append(
             {
-                "index": np.concatenate([rows[:, 0], rows[:, 1, ::2], choices], axis=1),
-                "target": (choices == rows[:, 1, 1:2]).argmax(axis=1),
+                "index": np.concatenate([rows[:, 0], known, choices], axis=1),
+                "target": (choices == rows[:, 1, missing, None]).argmax(axis=1),
                 "rule": np.full(len(rows), rule),
                 "rows": rows,
                 "choices": choices,

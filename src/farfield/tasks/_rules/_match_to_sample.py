@@ -7,21 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
+import einops
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor
 
 from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._answers import binary_outputs
 from farfield.tasks._protocol._draws import arrangement
 from farfield.tasks._rules import _abstract_rules as rules
-from farfield.tasks._rules._abstract_rules import PATTERNS, YesNoTask, num_letters, spelled
+from farfield.tasks._rules._abstract_rules import (
+    PATTERNS,
+    NumberedTask,
+    YesNo,
+    num_letters,
+    spelled,
+)
 from farfield.tasks._rules._glyph_set import GlyphSet
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class RelationalMatchToSample(YesNoTask):
+class RelationalMatchToSample(YesNo, NumberedTask):
     """Which of two pairs stands in the same relation as the source pair?
 
     **What is asked.** Six images: a source pair and two target pairs, one of two equal and one of
@@ -95,25 +102,30 @@ class RelationalMatchToSample(YesNoTask):
         """A context for each pair."""
         return ((0, 1), (2, 3), (4, 5))
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
+        """Kinds by the relation in the source pair: different images in order, then the answer."""
+        return (
+            rules.Kind(name="same", radices=(*range(images, images - 4, -1), 2)),
+            rules.Kind(name="different", radices=(*range(images, images - 5, -1), 2)),
+        )
 
-        Args:
-            stream: Stream of the run.
-        """
-        place = stream.child(self.name, f"v{self.version}")
-        items = rules.table(self.shapes)
-        pools = rules.split_shapes(place, len(items), self.withheld)
-        kinds = {regime: _kinds_of_pairs(len(pool)) for regime, pool in pools.items()}
-        shared = self.withheld == 0
-        counts = rules.balanced_counts(kinds, self.max_problems, shared=shared)
-        drawn = rules.draw_digits(place, kinds, counts, shared=shared)
-        return {
-            regime: rules.shuffled(
-                place.child(regime), items, _columns_of_pairs(pools[regime], digits)
-            )
-            for regime, digits in drawn.items()
-        }
+    def _columns(
+        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+    ) -> list[rules.Columns]:
+        del place
+        same, different = (pool[arrangement(kind[:, :-1])] for kind in digits)
+        pairs = (
+            np.stack([same[:, [0, 0]], same[:, [1, 1]], same[:, [2, 3]]], axis=1),
+            np.stack([different[:, [0, 1]], different[:, [2, 3]], different[:, [4, 4]]], axis=1),
+        )
+        return [
+            {
+                **_matched(own, kind[:, -1]),
+                "relation": np.full(len(own), relation),
+                "pairs": own,
+            }
+            for relation, (own, kind) in enumerate(zip(pairs, digits, strict=True))
+        ]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: compare within the source and within the second pair.
@@ -126,42 +138,12 @@ class RelationalMatchToSample(YesNoTask):
         return binary_outputs(differs[:, 0] == differs[:, 2], self.num_outputs)
 
 
-def _kinds_of_pairs(images: int) -> tuple[rules.Kind, ...]:
-    """Problems by the relation in the source pair: distinct images in order, then the answer."""
-    return (
-        rules.Kind(name="same", radices=(*range(images, images - 4, -1), 2)),
-        rules.Kind(name="different", radices=(*range(images, images - 5, -1), 2)),
-    )
-
-
-def _columns_of_pairs(pool: np.ndarray, digits: Sequence[rules.Digits]) -> list[rules.Columns]:
-    """Source, first and second pair, as images of `pool`."""
-    same, different = (pool[arrangement(kind[:, :-1])] for kind in digits)
-    trios = [
-        np.stack([same[:, [0, 0]], same[:, [1, 1]], same[:, [2, 3]]], axis=1),
-        np.stack([different[:, [0, 1]], different[:, [2, 3]], different[:, [4, 4]]], axis=1),
-    ]
-    columns = []
-    for relation, (pairs, kind) in enumerate(zip(trios, digits, strict=True)):
-        answer = kind[:, -1]
-        swapped = np.where(answer[:, None, None] == 0, pairs[:, 1:], pairs[:, :0:-1])
-        columns.append(
-            {
-                "index": np.concatenate([pairs[:, 0], swapped.reshape(-1, 4)], axis=1),
-                "target": answer,
-                "relation": np.full(len(pairs), relation),
-                "pairs": pairs,
-            }
-        )
-    return columns
-
-
 _OF_TWO_IMAGES: Final = ("AAB", "ABA", "ABB")
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class TripleMatchToSample(YesNoTask):
+class TripleMatchToSample(YesNo, NumberedTask):
     """Which of two triples has the pattern of the source triple?
 
     **What is asked.** Nine images: a source triple of the pattern AAB, ABA or ABB and two target
@@ -249,31 +231,24 @@ class TripleMatchToSample(YesNoTask):
         """A context for each triple."""
         return ((0, 1, 2), (3, 4, 5), (6, 7, 8))
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
+        """Kinds by the two patterns: different images in order, then the answer."""
+        return tuple(
+            rules.Kind(
+                name="-".join(relation),
+                radices=(*range(images, images - _num_images(relation), -1), 2),
+            )
+            for relation in self._relations
+        )
 
-        Args:
-            stream: Stream of the run.
-        """
-        place = stream.child(self.name, f"v{self.version}")
-        items = rules.table(self.shapes)
-        pools = rules.split_shapes(place, len(items), self.withheld)
-        relations = self._relations
-        kinds = {regime: _kinds_of_triples(relations, len(pool)) for regime, pool in pools.items()}
-        shared = self.withheld == 0
-        counts = rules.balanced_counts(kinds, self.max_problems, shared=shared)
-        drawn = rules.draw_digits(place, kinds, counts, shared=shared)
-        columns = {
-            regime: [
-                _columns_of_triples(relation, pools[regime], kind)
-                for relation, kind in zip(relations, digits, strict=True)
-            ]
-            for regime, digits in drawn.items()
-        }
-        return {
-            regime: rules.shuffled(place.child(regime), items, parts)
-            for regime, parts in columns.items()
-        }
+    def _columns(
+        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+    ) -> list[rules.Columns]:
+        del place
+        return [
+            _triples(relation, pool, kind)
+            for relation, kind in zip(self._relations, digits, strict=True)
+        ]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: compare the places of the source and of the second triple.
@@ -293,20 +268,7 @@ def _num_images(relation: tuple[str, str]) -> int:
     return 2 * num_letters(source) + num_letters(other)
 
 
-def _kinds_of_triples(relations: Sequence[tuple[str, str]], images: int) -> tuple[rules.Kind, ...]:
-    """Problems by their two patterns: distinct images in order, then the answer."""
-    return tuple(
-        rules.Kind(
-            name="-".join(relation),
-            radices=(*range(images, images - _num_images(relation), -1), 2),
-        )
-        for relation in relations
-    )
-
-
-def _columns_of_triples(
-    relation: tuple[str, str], pool: np.ndarray, digits: rules.Digits
-) -> rules.Columns:
+def _triples(relation: tuple[str, str], pool: np.ndarray, digits: rules.Digits) -> rules.Columns:
     """Source, first and second triple, as images of `pool`."""
     source, other = relation
     images, answer = pool[arrangement(digits[:, :-1])], digits[:, -1]
@@ -315,12 +277,20 @@ def _columns_of_triples(
         [spelled(name, own) for name, own in zip((source, source, other), letters, strict=True)],
         axis=1,
     )
-    targets = np.where(answer[:, None, None] == 0, triples[:, 1:], triples[:, :0:-1])
     numbers = list(PATTERNS)
     return {
-        "index": np.concatenate([triples[:, 0], targets.reshape(-1, 6)], axis=1),
-        "target": answer,
+        **_matched(triples, answer),
         "relation": np.full(len(triples), numbers.index(source)),
         "other": np.full(len(triples), numbers.index(other)),
         "triples": triples,
     }
+
+
+def _matched(
+    groups: Int64[np.ndarray, "batch group slot"], answer: Int64[np.ndarray, " batch"]
+) -> rules.Columns:
+    """Columns of a source, a target that matches it and another, in the order of the answer."""
+    targets = np.where(answer[:, None, None] == 0, groups[:, 1:], groups[:, :0:-1])
+    groups = np.concatenate([groups[:, :1], targets], axis=1)
+    index = einops.rearrange(groups, "batch group slot -> batch (group slot)")
+    return {"index": index, "target": answer}

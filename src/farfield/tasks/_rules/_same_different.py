@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
@@ -14,16 +14,16 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._answers import binary_outputs
-from farfield.tasks._protocol._draws import arrangement, redrawn
+from farfield.tasks._protocol._draws import arrangement
 from farfield.tasks._protocol._task import TRAINING, Regime, check_number
 from farfield.tasks._rules import _abstract_rules as rules
-from farfield.tasks._rules._abstract_rules import YesNoTask
+from farfield.tasks._rules._abstract_rules import NumberedTask, RuleTask, YesNo
 from farfield.tasks._rules._glyph_set import GlyphSet
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SameDifferent(YesNoTask):
+class SameDifferent(YesNo, NumberedTask):
     """Are the two images the same?
 
     **What is asked.** Two images; the answer is 0 if they are the same and 1 if they differ.
@@ -83,6 +83,7 @@ class SameDifferent(YesNoTask):
 
     name: ClassVar[str] = "same-different"
     version: ClassVar[int] = 1
+    _with_replacement: ClassVar[bool] = True
 
     withheld: int = 0
     max_problems: rules.SetSize = 10_000
@@ -98,36 +99,30 @@ class SameDifferent(YesNoTask):
         """Number of images of a problem: two."""
         return 2
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
-        place = stream.child(self.name, f"v{self.version}")
-        items = rules.table(self.shapes)
-        pools = rules.split_shapes(place, len(items), self.withheld)
-        kinds = {regime: _kinds_of_pair(len(pool)) for regime, pool in pools.items()}
-        shared = self.withheld == 0
-        counts = (
-            self._split_counts(kinds)
-            if shared
-            else rules.balanced_counts(kinds, self.max_problems, shared=False)
+    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
+        """Same pairs and different pairs, in the order of their targets."""
+        return (
+            rules.Kind(name="same", radices=(images,)),
+            rules.Kind(name="different", radices=(images, images - 1)),
         )
-        drawn = rules.draw_digits(place, kinds, counts, shared=shared, repeat=redrawn)
-        return {
-            regime: rules.shuffled(
-                place.child(regime), items, _columns_of_pair(pools[regime], digits)
-            )
-            for regime, digits in drawn.items()
-        }
 
-    def _split_counts(self, kinds: dict[str, tuple[rules.Kind, ...]]) -> dict[str, list[int]]:
-        """A twentieth of the different pairs for the test, and as many same ones in each set."""
+    def _counts(
+        self, place: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
+    ) -> dict[str, list[int]]:
+        """A twentieth of the pairs for a test on the same images, as many of either answer."""
+        if self.withheld:
+            return super()._counts(place, kinds)
         train, test = kinds
         total = min(kinds[train][1].size, self.max_problems)
         kept = max(1, total // 20)
         return {train: [total - kept] * 2, test: [kept] * 2}
+
+    def _columns(
+        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+    ) -> list[rules.Columns]:
+        del place
+        same, different = digits
+        return _answered([np.repeat(pool[same], 2, axis=1), pool[arrangement(different)]])
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: compare the two images.
@@ -139,26 +134,12 @@ class SameDifferent(YesNoTask):
         return binary_outputs(first != second, self.num_outputs)
 
 
-def _kinds_of_pair(images: int) -> tuple[rules.Kind, ...]:
-    """Same pairs and different pairs, in the order of their targets."""
-    return (
-        rules.Kind(name="same", radices=(images,)),
-        rules.Kind(name="different", radices=(images, images - 1)),
-    )
-
-
-def _columns_of_pair(pool: np.ndarray, digits: Sequence[rules.Digits]) -> list[rules.Columns]:
-    """The pairs of both kinds, as images of `pool`."""
-    same, different = digits
-    pairs = [np.repeat(pool[same], 2, axis=1), pool[arrangement(different)]]
+def _answered(rows: Sequence[np.ndarray]) -> list[rules.Columns]:
+    """Columns of rows of images: same images first, with the answer 0, then others with 1."""
     return [
-        {
-            "index": pair,
-            "target": np.full(len(pair), relation),
-            "relation": np.full(len(pair), relation),
-            "shapes": pair,
-        }
-        for relation, pair in enumerate(pairs)
+        {"index": row, "target": relation, "relation": relation, "shapes": row}
+        for number, row in enumerate(rows)
+        for relation in [np.full(len(row), int(number > 0))]
     ]
 
 
@@ -167,7 +148,7 @@ _UNIT = "% misled"
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class TintedSameDifferent(YesNoTask):
+class TintedSameDifferent(YesNo, RuleTask):
     """Are the two images the same, whatever their tint?
 
     **What is asked.** Two images of one tint, light or dark; the answer is 0 if they are the same
@@ -312,7 +293,7 @@ _MOST: Final = 20
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class AllSame(YesNoTask):
+class AllSame(YesNo, NumberedTask):
     """Are all k images the same?
 
     **What is asked.** A row of k images; the answer is 0 if all are the same and 1 if not. Where
@@ -389,32 +370,48 @@ class AllSame(YesNoTask):
         """Number of images of a problem, k."""
         return self.num_images
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+    @property
+    def _size(self) -> tuple[int, ...]:
+        return (self.num_images,)
 
-        Args:
-            stream: Stream of the run.
-        """
-        place = stream.child(self.name, f"v{self.version}", self.num_images)
-        items = rules.table(self.shapes)
-        pools = rules.split_shapes(place, len(items), self.withheld)
-        odd = {regime: _kinds_of_odd(len(pool), self.num_images) for regime, pool in pools.items()}
-        kinds = {
-            regime: (rules.Kind(name="same", radices=(len(pools[regime]),)), *those)
-            for regime, those in odd.items()
-        }
-        shared = self.withheld == 0
-        odd_counts = rules.balanced_counts(odd, self.max_problems // 2, shared=shared)
-        counts = {regime: [sum(those), *those] for regime, those in odd_counts.items()}
-        drawn = rules.draw_digits(place, kinds, counts, shared=shared)
-        columns = {
-            regime: _columns_of_row(pools[regime], digits, self.num_images)
-            for regime, digits in drawn.items()
-        }
-        return {
-            regime: rules.shuffled(place.child(regime), items, parts)
-            for regime, parts in columns.items()
-        }
+    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
+        """The same images, then by the number of odd images: both images, and the odd positions."""
+        return (
+            rules.Kind(name="same", radices=(images,)),
+            *(
+                rules.Kind(
+                    name=f"odd-{odd}",
+                    radices=(images, images - 1, math.comb(self._free(odd), odd)),
+                )
+                for odd in range(1, self.num_images // 2 + 1)
+            ),
+        )
+
+    def _counts(
+        self, place: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
+    ) -> dict[str, list[int]]:
+        del place
+        odd = {regime: own[1:] for regime, own in kinds.items()}
+        counts = rules.balanced_counts(odd, self.max_problems // 2, shared=self.withheld == 0)
+        return {regime: [sum(own), *own] for regime, own in counts.items()}
+
+    def _free(self, odd: int) -> int:
+        """Possible positions of odd images; in a row of two halves, not that of the first image."""
+        return self.num_images - (2 * odd == self.num_images)
+
+    def _columns(
+        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+    ) -> list[rules.Columns]:
+        del place
+        same, *others = digits
+        rows = [np.repeat(pool[same], self.num_images, axis=1)]
+        for odd, kind in enumerate(others, start=1):
+            free = self._free(odd)
+            is_odd = np.zeros((len(kind), self.num_images), dtype=np.int64)
+            is_odd[:, self.num_images - free :] = subsets(kind[:, 2], free, odd)
+            rows.append(np.take_along_axis(pool[arrangement(kind[:, :2])], is_odd, axis=1))
+        columns = _answered(rows)
+        return [{**own, "odd": np.full(len(own["target"]), odd)} for odd, own in enumerate(columns)]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: compare every image with the first.
@@ -425,46 +422,6 @@ class AllSame(YesNoTask):
         places = rules.seen(problems)
         differs = (places != places[:, :1]).any(dim=1)
         return binary_outputs(differs, self.num_outputs)
-
-
-def _free_places(num_images: int, num_odd: int) -> int:
-    """Possible positions of odd images; in a row of two halves, not that of the first image."""
-    return num_images - (2 * num_odd == num_images)
-
-
-def _kinds_of_odd(images: int, num_images: int) -> tuple[rules.Kind, ...]:
-    """By the number of odd images: the usual image, the odd one, and the number of their places."""
-    return tuple(
-        rules.Kind(
-            name=f"odd-{odd}",
-            radices=(images, images - 1, math.comb(_free_places(num_images, odd), odd)),
-        )
-        for odd in range(1, num_images // 2 + 1)
-    )
-
-
-def _columns_of_row(
-    pool: np.ndarray, digits: Sequence[rules.Digits], num_images: int
-) -> list[rules.Columns]:
-    """The rows of all kinds, as images of `pool`; the number of odd images is that of the kind."""
-    same, *others = digits
-    rows = [np.repeat(pool[same], num_images, axis=1)]
-    for odd, kind in enumerate(others, start=1):
-        free = _free_places(num_images, odd)
-        is_odd = np.zeros((len(kind), num_images), dtype=np.bool_)
-        is_odd[:, num_images - free :] = subsets(kind[:, 2], free, odd)
-        pair = pool[arrangement(kind[:, :2])]
-        rows.append(np.take_along_axis(pair, is_odd.astype(np.int64), axis=1))
-    return [
-        {
-            "index": row,
-            "target": np.full(len(row), int(odd > 0)),
-            "relation": np.full(len(row), int(odd > 0)),
-            "odd": np.full(len(row), odd),
-            "shapes": row,
-        }
-        for odd, row in enumerate(rows)
-    ]
 
 
 def subsets(
