@@ -23,7 +23,7 @@ from farfield.tasks._files._panel_files import (
     read_files,
 )
 from farfield.tasks._protocol._answers import target_outputs
-from farfield.tasks._protocol._task import TRAINING, Count, Regime
+from farfield.tasks._protocol._task import TRAINING, Count, Regime, regimes_at
 
 ARCHIVES: Final = (
     "extrapolation",
@@ -154,11 +154,7 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
     @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, and the test of the same set."""
-        unit = "published test"
-        return (
-            Regime(name=TRAINING, distance=0.0, unit=unit),
-            Regime(name=self.archive, distance=1.0, unit=unit),
-        )
+        return regimes_at("published test", {TRAINING: 0, self.archive: 1})
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The published sets, whatever the run; their panels are read when they are asked for.

@@ -34,7 +34,7 @@ from farfield.tasks._analogies._analogy_panels import (
 from farfield.tasks._files._panel_files import IMAGE_SIZES
 from farfield.tasks._protocol._answers import ChoiceTask, described_outputs
 from farfield.tasks._protocol._draws import integers
-from farfield.tasks._protocol._task import GRAY, TRAINING, Form, Regime, check_number
+from farfield.tasks._protocol._task import GRAY, TRAINING, Form, Regime, check_number, regimes_at
 
 
 class VisualAnalogyTask(ChoiceTask):
@@ -389,10 +389,7 @@ class VisualAnalogies(VisualAnalogyTask):
         """Training, its like, withheld pairs of domains if there are any, then novel values."""
         novel, distance = ("target-between", 1) if self.interpolation else ("target-upper-half", 5)
         near = (TRAINING, _FAMILIAR, *([_PAIRS] if self.withheld_pairs else []))
-        return tuple(
-            Regime(name=name, distance=float(far), unit="levels")
-            for name, far in (*((name, 0) for name in near), (novel, distance))
-        )
+        return regimes_at("levels", dict.fromkeys(near, 0) | {novel: distance})
 
     def _analogies(self) -> dict[str, Analogies]:
         """Distribution of each set, by regime."""

@@ -35,6 +35,7 @@ from farfield.tasks._protocol._task import (
     Regime,
     check_number,
     check_regime,
+    regimes_at,
 )
 from farfield.tasks._sequences._memory import SequenceTask
 
@@ -153,14 +154,12 @@ class BouncingBalls(SequenceTask):
     @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation, the tests by numbers of balls, and the curtain."""
-        unit = "balls more or fewer than in training"
-        same = tuple(Regime(name=n, distance=0.0, unit=unit) for n in (TRAINING, VALIDATION))
-        tests = tuple(
-            Regime(name=_name(pair), distance=float(_apart(pair, self.balls)), unit=unit)
-            for pair in self.test_balls
+        tests = {_name(pair): _apart(pair, self.balls) for pair in self.test_balls}
+        known = {TRAINING: 0, VALIDATION: 0}
+        return (
+            *regimes_at("balls more or fewer than in training", known | tests),
+            *regimes_at("hidden columns", {CURTAIN: self._hidden}),
         )
-        hidden = Regime(name=CURTAIN, distance=float(self._hidden), unit="hidden columns")
-        return (*same, *tests, hidden)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -20,8 +20,10 @@ from farfield.tasks._protocol._task import (
     VECTOR,
     Form,
     Regime,
+    SingleItem,
     check_number,
     check_regime,
+    regimes_at,
 )
 from farfield.tasks._sequences._memory import MOST
 
@@ -112,7 +114,7 @@ LEVELS: Final = 2**23
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FuzzyBoolean:
+class FuzzyBoolean(SingleItem):
     r"""What are the values of many Boolean functions at a point whose coordinates lie in 0…1?
 
     **What is asked.** A point x of N = 5 numbers between 0 and 1 is shown. The answer is the value
@@ -209,29 +211,15 @@ class FuzzyBoolean:
         return (self.variables,)
 
     @property
-    def length(self) -> int:
-        """Number of points of a problem: one."""
-        return 1
-
-    @property
     def num_outputs(self) -> int:
         """A value of each function."""
         return self.functions
 
     @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: the point."""
-        return ((0,),)
-
-    @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation, new points, and the corners."""
-        unit = "coordinates that are 0 or 1"
         distances = {TRAINING: 0, VALIDATION: 0, NEW_POINTS: 0, CORNERS: self.variables}
-        return tuple(
-            Regime(name=name, distance=float(distance), unit=unit)
-            for name, distance in distances.items()
-        )
+        return regimes_at("coordinates that are 0 or 1", distances)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name.

@@ -25,6 +25,7 @@ from farfield.tasks._protocol._task import (
     Form,
     Regime,
     check_regime,
+    regimes_at,
 )
 
 
@@ -375,10 +376,8 @@ class SortOfCLEVR(AnswerTask):
         named = "colors" if self.withheld_colors else "pairs"
         count = self.withheld_colors or self.withheld_pairs
         unit = {"colors": "colors", "pairs": "color-shape pairs"}[named] + " that training lacks"
-        same = tuple(Regime(name=name, distance=0.0, unit=unit) for name in (TRAINING, NEW))
-        if not count:
-            return same
-        return (*same, Regime(name=f"withheld-{named}-{count}", distance=float(count), unit=unit))
+        withheld = {f"withheld-{named}-{count}": count} if count else {}
+        return regimes_at(unit, {TRAINING: 0, NEW: 0} | withheld)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name.

@@ -34,8 +34,10 @@ from farfield.tasks._protocol._task import (
     VALIDATION,
     Form,
     Regime,
+    SingleItem,
     check_number,
     check_regime,
+    regimes_at,
 )
 from farfield.tasks._sequences._memory import MOST
 
@@ -279,7 +281,7 @@ HELD_BACK: Final = 10
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Digits(ClassTask):
+class Digits(SingleItem, ClassTask):
     r"""Which digit is it? Images of MNIST, MNIST-M and SVHN, with an answer for each data set.
 
     **What is asked.** An image in red, green and blue of 32 × 32 pixels, as bytes, shows a digit
@@ -362,26 +364,15 @@ class Digits(ClassTask):
         return SHOWN
 
     @property
-    def length(self) -> int:
-        """Number of images of a problem: one."""
-        return 1
-
-    @property
     def num_outputs(self) -> int:
         """A logit for each digit of each data set."""
         return DIGITS * len(self.data_sets)
 
     @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: the image."""
-        return ((0,),)
-
-    @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation, then the tests of the data sets."""
         names = (TRAINING, VALIDATION, *self.data_sets)
-        unit = "data sets that training lacks"
-        return tuple(Regime(name=name, distance=0.0, unit=unit) for name in names)
+        return regimes_at("data sets that training lacks", dict.fromkeys(names, 0))
 
     @cached_property
     def _files(self) -> tuple[DigitFiles, ...]:

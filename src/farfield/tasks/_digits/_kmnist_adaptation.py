@@ -22,8 +22,10 @@ from farfield.tasks._protocol._task import (
     VALIDATION,
     Form,
     Regime,
+    SingleItem,
     check_number,
     check_regime,
+    regimes_at,
 )
 from farfield.tasks._sequences._memory import MOST
 
@@ -37,7 +39,7 @@ FEWEST: Final = {EXCERPT: 670, 60_000: 6_000}
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class KMNISTAdaptation(ClassTask):
+class KMNISTAdaptation(SingleItem, ClassTask):
     r"""Which character is it, after few examples? A task for a network trained on digits.
 
     **What is asked.** An image in red, green and blue (all the same) of 32 × 32 pixels, as bytes,
@@ -109,27 +111,15 @@ class KMNISTAdaptation(ClassTask):
         return SHOWN
 
     @property
-    def length(self) -> int:
-        """Number of images of a problem: one."""
-        return 1
-
-    @property
     def num_outputs(self) -> int:
         """A logit for each character."""
         return CHARACTERS
 
     @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: the image."""
-        return ((0,),)
-
-    @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation, and the test."""
-        return tuple(
-            Regime(name=name, distance=0.0, unit="data sets that training lacks")
-            for name in (TRAINING, VALIDATION, TEST)
-        )
+        known = {TRAINING: 0, VALIDATION: 0, TEST: 0}
+        return regimes_at("data sets that training lacks", known)
 
     def is_at_hand(self) -> bool:
         """True if the pool and the test file are on this machine."""

@@ -24,8 +24,10 @@ from farfield.tasks._protocol._task import (
     Count,
     Form,
     Regime,
+    SingleItem,
     check_number,
     check_regime,
+    regimes_at,
 )
 
 CANVAS: Final = 64
@@ -70,7 +72,7 @@ DIGITS: Final = 10
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class StackedMNIST(AnswerTask):
+class StackedMNIST(SingleItem, AnswerTask):
     r"""Which digits are in the image? Tested on more and fewer of them than training shows.
 
     **What is asked.** A gray image of 64 × 64 pixels, as bytes, shows one or several different
@@ -150,30 +152,16 @@ class StackedMNIST(AnswerTask):
         return (CANVAS, CANVAS)
 
     @property
-    def length(self) -> int:
-        """Number of images of a problem: one."""
-        return 1
-
-    @property
     def num_outputs(self) -> int:
         """A logit for each digit."""
         return DIGITS
 
     @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: the image."""
-        return ((0,),)
-
-    @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, then the tests by how many digits more or fewer they have."""
-        unit = "digits more or fewer than in training"
         far = {n: min(abs(n - known) for known in self.digits) for n in self.test_digits}
-        tests = (
-            Regime(name=_name(number), distance=float(far[number]), unit=unit)
-            for number in sorted(self.test_digits, key=lambda number: far[number])
-        )
-        return (Regime(name=TRAINING, distance=0.0, unit=unit), *tests)
+        tests = {_name(number): far[number] for number in sorted(far, key=far.__getitem__)}
+        return regimes_at("digits more or fewer than in training", {TRAINING: 0} | tests)
 
     def _numbers(self, regime: str) -> tuple[int, ...]:
         """Numbers of digits of a regime."""

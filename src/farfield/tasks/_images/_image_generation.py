@@ -19,7 +19,16 @@ from farfield.tasks._images._image_task import IMAGE_FILES, TEST, ImageFiles
 from farfield.tasks._points._points import nearly_normal
 from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._draws import permutation, resample
-from farfield.tasks._protocol._task import TRAINING, VECTOR, Count, Form, Regime, check_regime
+from farfield.tasks._protocol._task import (
+    TRAINING,
+    VECTOR,
+    Count,
+    Form,
+    Regime,
+    SingleItem,
+    check_regime,
+    regimes_at,
+)
 
 _PART: Final = 2_000
 """Problems whose noise is drawn together."""
@@ -27,7 +36,7 @@ _PART: Final = 2_000
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class ImageGeneration:
+class ImageGeneration(SingleItem):
     r"""Make an image like those of a data set out of noise.
 
     **What is asked.** A vector of noise, independent numbers of mean 0 and variance 1. The answer
@@ -103,25 +112,14 @@ class ImageGeneration:
         return (self.noise_size,)
 
     @property
-    def length(self) -> int:
-        """Number of vectors of a problem: one."""
-        return 1
-
-    @property
     def num_outputs(self) -> int:
         """Pixels of an image, in all channels."""
         return int(np.prod(self.image_shape))
 
     @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: the vector."""
-        return ((0,),)
-
-    @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training and the test."""
-        unit = "classes that training lacks"
-        return tuple(Regime(name=name, distance=0.0, unit=unit) for name in (TRAINING, TEST))
+        return regimes_at("classes that training lacks", {TRAINING: 0, TEST: 0})
 
     def is_at_hand(self) -> bool:
         """True if the files of the images are on this machine."""

@@ -57,7 +57,14 @@ from farfield.tasks._files._labelled_images import (
 from farfield.tasks._protocol._abilities import ChannelStatistics
 from farfield.tasks._protocol._answers import ClassTask, check_outputs
 from farfield.tasks._protocol._draws import NO_LABEL, UNLABELLED, permutation
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime, check_number
+from farfield.tasks._protocol._task import (
+    TRAINING,
+    VALIDATION,
+    Regime,
+    SingleItem,
+    check_number,
+    regimes_at,
+)
 
 _GRAY: Final = (1, 28, 28)
 _SMALL: Final = (3, 32, 32)
@@ -336,7 +343,7 @@ Rows = Mapping[str, Int64[np.ndarray, " batch"]]
 """Numbers of images in the training file, by the set that they are for."""
 
 
-class ImageTask(ClassTask):
+class ImageTask(SingleItem, ClassTask):
     """A task on a set of images, some of whose training images are held out for validation."""
 
     name: ClassVar[str]
@@ -363,27 +370,16 @@ class ImageTask(ClassTask):
         return self._files.shape
 
     @property
-    def length(self) -> int:
-        """Number of images of a problem: one."""
-        return 1
-
-    @property
     def num_outputs(self) -> int:
         """A logit for each class."""
         return self._files.classes
 
     @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: the image."""
-        return ((0,),)
-
-    @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation where images are held out for it, and the test."""
         held_out = (VALIDATION,) if self.validation_per_class else ()
-        unit = "classes that training lacks"
         names = (TRAINING, *held_out, TEST)
-        return tuple(Regime(name=name, distance=0.0, unit=unit) for name in names)
+        return regimes_at("classes that training lacks", dict.fromkeys(names, 0))
 
     def is_at_hand(self) -> bool:
         """True if the files of the images are on this machine."""

@@ -38,7 +38,15 @@ from farfield.tasks._matrices._matrix_problems import (
     Matrices,
 )
 from farfield.tasks._protocol._answers import ChoiceTask, described_outputs
-from farfield.tasks._protocol._task import GRAY, TRAINING, VALIDATION, Form, Regime, check_number
+from farfield.tasks._protocol._task import (
+    GRAY,
+    TRAINING,
+    VALIDATION,
+    Form,
+    Regime,
+    check_number,
+    regimes_at,
+)
 
 
 class MatrixTask(ChoiceTask):
@@ -253,10 +261,7 @@ class ProgressiveMatrices(MatrixTask):
     def regimes(self) -> tuple[Regime, ...]:
         """Training, its like, then what is withheld."""
         test = self._holdout
-        return tuple(
-            Regime(name=name, distance=float(distance), unit=test.unit)
-            for name, distance in ((TRAINING, 0), (VALIDATION, 0), (test.test, test.distance))
-        )
+        return regimes_at(test.unit, {TRAINING: 0, VALIDATION: 0, test.test: test.distance})
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name; their panels are drawn when they are asked for.

@@ -25,7 +25,7 @@ from farfield.tasks._matrices._matrix_panels import RELATIONS
 from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._matrices._progressive_matrices import MatrixTask
 from farfield.tasks._protocol._answers import target_outputs
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Count, Regime
+from farfield.tasks._protocol._task import TRAINING, VALIDATION, Count, Regime, regimes_at
 
 ARCHIVES: Final = (
     "neutral",
@@ -166,11 +166,8 @@ class PublishedMatrices(MatrixTask):
     @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation, and the test of the same set."""
-        far = float(self.archive != ARCHIVES[0])
-        return tuple(
-            Regime(name=name, distance=distance, unit="published test")
-            for name, distance in ((TRAINING, 0.0), (VALIDATION, 0.0), (self.archive, far))
-        )
+        test = {self.archive: int(self.archive != ARCHIVES[0])}
+        return regimes_at("published test", {TRAINING: 0, VALIDATION: 0} | test)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The published sets, whatever the run; their panels are read when they are asked for.

@@ -23,7 +23,7 @@ from farfield.tasks._files._panel_files import (
 from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._matrices._progressive_matrices import MatrixTask
 from farfield.tasks._protocol._answers import target_outputs
-from farfield.tasks._protocol._task import TRAINING, VALIDATION, Count, Regime
+from farfield.tasks._protocol._task import TRAINING, VALIDATION, Count, Regime, regimes_at
 
 CONFIGURATIONS: Final = (
     "center_single",
@@ -121,8 +121,7 @@ class RAVEN(MatrixTask):
     @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation and test, all of one kind."""
-        names = (TRAINING, VALIDATION, _TEST)
-        return tuple(Regime(name=name, distance=0.0, unit="published test") for name in names)
+        return regimes_at("published test", {TRAINING: 0, VALIDATION: 0, _TEST: 0})
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The published sets, whatever the run; their panels are read when they are asked for.

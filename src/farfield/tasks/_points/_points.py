@@ -15,14 +15,23 @@ from torch import Tensor
 from farfield.core import Limits, NonNegativeFloat, Problems, Stream, check_fields
 from farfield.tasks._protocol._answers import ClassTask
 from farfield.tasks._protocol._draws import NO_LABEL, UNLABELLED, integers, label_split, permutation
-from farfield.tasks._protocol._task import TRAINING, VECTOR, Count, Form, Regime, check_number
+from farfield.tasks._protocol._task import (
+    TRAINING,
+    VECTOR,
+    Count,
+    Form,
+    Regime,
+    SingleItem,
+    check_number,
+    regimes_at,
+)
 
 TEST: Final = "test"
 Classes = Int64[np.ndarray, " item"]
 Points = Float64[np.ndarray, "item 2"]
 
 
-class PointTask(ClassTask):
+class PointTask(SingleItem, ClassTask):
     """Points about a curve for each class."""
 
     name: ClassVar[str]
@@ -36,20 +45,9 @@ class PointTask(ClassTask):
         return (2,)
 
     @property
-    def length(self) -> int:
-        """Number of points of a problem: one."""
-        return 1
-
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: the point."""
-        return ((0,),)
-
-    @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training and test, which shows new points."""
-        unit = "classes that training lacks"
-        return tuple(Regime(name=name, distance=0.0, unit=unit) for name in (TRAINING, TEST))
+        return regimes_at("classes that training lacks", {TRAINING: 0, TEST: 0})
 
     @abstractmethod
     def _curves(self, classes: Classes, generator: np.random.Generator) -> Points:

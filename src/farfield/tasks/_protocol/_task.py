@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final, Literal, Protocol, final, runtime_checkable
 
@@ -33,6 +34,19 @@ class Regime:
     name: str
     distance: float
     unit: str
+
+
+def regimes_at(unit: str, distances: Mapping[str, float]) -> tuple[Regime, ...]:
+    """Return a regime for each name, in the order of `distances`.
+
+    Args:
+        unit: Unit of all distances.
+        distances: Distance of each regime from training, by its name.
+    """
+    return tuple(
+        Regime(name=name, distance=float(distance), unit=unit)
+        for name, distance in distances.items()
+    )
 
 
 @runtime_checkable
@@ -108,6 +122,29 @@ class ProblemTask(Task, Protocol):
     def oracle(self, problems: Problems) -> Tensor:
         """Outputs of the rule itself, read off the items: the ceiling."""
         ...
+
+
+class OneContext(ABC):
+    """Mixin of tasks whose problems are one context."""
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """Number of positions of a problem."""
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """One context: all positions of a problem."""
+        return (tuple(range(self.length)),)
+
+
+class SingleItem(OneContext):
+    """Mixin of tasks whose problems have one item."""
+
+    @property
+    def length(self) -> int:
+        """Number of items of a problem: one."""
+        return 1
 
 
 Axis = Literal["channel", "height", "width", "feature", "class", "word"]

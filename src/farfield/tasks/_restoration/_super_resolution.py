@@ -37,8 +37,10 @@ from farfield.tasks._protocol._task import (
     VALIDATION,
     Form,
     Regime,
+    SingleItem,
     check_number,
     check_regime,
+    regimes_at,
 )
 
 _MOST: Final = 10_000
@@ -157,7 +159,7 @@ _NO_TEST: Final = -1
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SuperResolution:
+class SuperResolution(SingleItem):
     r"""How does an image look with more pixels? It is given after bicubic enlargement.
 
     **What is asked.** An image was made smaller by a factor and enlarged to its size again, both by
@@ -243,27 +245,16 @@ class SuperResolution:
         return (self.patch, self.patch)
 
     @property
-    def length(self) -> int:
-        """Number of images of a problem: one."""
-        return 1
-
-    @property
     def num_outputs(self) -> int:
         """Pixels of a training patch."""
         return self.patch**2
 
     @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: the image."""
-        return ((0,),)
-
-    @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation where images are held out for it, and the tests."""
         held_out = (VALIDATION,) if self.validation_images else ()
-        unit = "factors of enlargement that training lacks"
         names = (TRAINING, *held_out, *map(_name, self.tests))
-        return tuple(Regime(name=name, distance=0.0, unit=unit) for name in names)
+        return regimes_at("factors of enlargement that training lacks", dict.fromkeys(names, 0))
 
     def is_at_hand(self) -> bool:
         """True if all folders with images are on this machine."""

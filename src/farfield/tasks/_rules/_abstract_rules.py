@@ -17,7 +17,7 @@ from torch import Tensor
 from farfield.core import Limits, Problems, Stream
 from farfield.tasks._protocol._answers import AnswerTask, OracleByHand
 from farfield.tasks._protocol._draws import arrangement, distinct, permutation, redrawn, repeated
-from farfield.tasks._protocol._task import GRAY, TRAINING, Form, Regime
+from farfield.tasks._protocol._task import GRAY, TRAINING, Form, OneContext, Regime, regimes_at
 from farfield.tasks._rules._glyph_set import GlyphSet
 
 Digits = Int64[np.ndarray, "_ _"]
@@ -50,7 +50,7 @@ class Kind:
         return math.prod(self.radices)
 
 
-class RuleTask(OracleByHand, AnswerTask):
+class RuleTask(OneContext, OracleByHand, AnswerTask):
     """Base of the tasks of abstract rules over images."""
 
     name: ClassVar[str]
@@ -65,19 +65,9 @@ class RuleTask(OracleByHand, AnswerTask):
     """Largest number of problems of a set."""
 
     @property
-    @abstractmethod
-    def length(self) -> int:
-        """Number of images of a problem."""
-
-    @property
     def item_shape(self) -> tuple[int, ...]:
         """Height and width of an image."""
         return item_shape(self.shapes)
-
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: all images of a problem."""
-        return (tuple(range(self.length)),)
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
@@ -195,11 +185,7 @@ def check_shapes(withheld: int, shapes: GlyphSet | None, fewest: int) -> None:
 
 def regimes_of(withheld: int) -> tuple[Regime, ...]:
     """Training, and the test on `withheld` unseen shapes."""
-    unit = "withheld shapes"
-    return (
-        Regime(name=TRAINING, distance=0.0, unit=unit),
-        Regime(name=f"withheld-{withheld}", distance=float(withheld), unit=unit),
-    )
+    return regimes_at("withheld shapes", {TRAINING: 0, f"withheld-{withheld}": withheld})
 
 
 def split_shapes(place: Stream, total: int, withheld: int) -> dict[str, Int64[np.ndarray, " item"]]:

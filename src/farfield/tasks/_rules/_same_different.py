@@ -15,7 +15,7 @@ from torch import Tensor
 from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._answers import binary_outputs
 from farfield.tasks._protocol._draws import arrangement
-from farfield.tasks._protocol._task import TRAINING, Regime, check_number
+from farfield.tasks._protocol._task import TRAINING, Regime, check_number, regimes_at
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import NumberedTask, RuleTask, YesNo
 from farfield.tasks._rules._glyph_set import GlyphSet
@@ -143,9 +143,6 @@ def _answered(rows: Sequence[np.ndarray]) -> list[rules.Columns]:
     ]
 
 
-_UNIT = "% misled"
-
-
 @final
 @dataclass(frozen=True, kw_only=True)
 class TintedSameDifferent(YesNo, RuleTask):
@@ -228,12 +225,8 @@ class TintedSameDifferent(YesNo, RuleTask):
     @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, then the tests by the share of pairs whose tint misleads."""
-        return (
-            Regime(name=TRAINING, distance=0.0, unit=_UNIT),
-            Regime(name="tint-kept", distance=0.0, unit=_UNIT),
-            Regime(name="tint-random", distance=50.0, unit=_UNIT),
-            Regime(name="tint-reversed", distance=100.0, unit=_UNIT),
-        )
+        tints = {"tint-kept": 0, "tint-random": 50, "tint-reversed": 100}
+        return regimes_at("% misled", {TRAINING: 0} | tints)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
@@ -26,25 +26,22 @@ from farfield.tasks._protocol._task import (
     VECTOR,
     Count,
     Form,
+    OneContext,
     Regime,
     check_number,
     check_regime,
+    regimes_at,
 )
 
 MOST = 10_000_000
 """Most sequences of a set, and most places of a sequence."""
 
 
-class SequenceTask(ABC):
+class SequenceTask(OneContext):
     """Sequences over one table of items, with a validation set of the training kind."""
 
     name: ClassVar[str]
     version: ClassVar[int]
-
-    @property
-    @abstractmethod
-    def length(self) -> int:
-        """Number of places of a training problem; those of a test may have more."""
 
     @property
     @abstractmethod
@@ -59,11 +56,6 @@ class SequenceTask(ABC):
     @abstractmethod
     def made(self, regime: str, count: int, generator: np.random.Generator) -> Problems:
         """`count` problems of a regime."""
-
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: all places of a problem."""
-        return (tuple(range(self.length)),)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name.
@@ -199,17 +191,12 @@ class Adding(OracleByHand, SequenceTask):
     @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation, the tests by terms, then those by length."""
-        unit, places = "terms beyond training", "places beyond training"
-        same = tuple(Regime(name=n, distance=0.0, unit=unit) for n in (TRAINING, VALIDATION))
-        terms = tuple(
-            Regime(name=f"terms-{k}", distance=float(k - max(self.added)), unit=unit)
-            for k in self.test_added
+        terms = {f"terms-{k}": k - max(self.added) for k in self.test_added}
+        longer = {f"length-{n}": n - self.training_length for n in self.test_lengths}
+        return (
+            *regimes_at("terms beyond training", {TRAINING: 0, VALIDATION: 0} | terms),
+            *regimes_at("places beyond training", longer),
         )
-        longer = tuple(
-            Regime(name=f"length-{n}", distance=float(n - self.training_length), unit=places)
-            for n in self.test_lengths
-        )
-        return (*same, *terms, *longer)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -430,13 +417,9 @@ class Copying(OracleByHand, SequenceTask):
     @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation, then the tests by the length of the dormant phase."""
-        unit = "dormant places beyond training"
-        same = tuple(Regime(name=n, distance=0.0, unit=unit) for n in (TRAINING, VALIDATION))
-        tests = (
-            Regime(name=f"dormant-{phase}", distance=float(phase - self.dormant), unit=unit)
-            for phase in self.test_dormant
-        )
-        return (*same, *tests)
+        tests = {f"dormant-{phase}": phase - self.dormant for phase in self.test_dormant}
+        known = {TRAINING: 0, VALIDATION: 0}
+        return regimes_at("dormant places beyond training", known | tests)
 
     @property
     def counts(self) -> dict[str, int]:

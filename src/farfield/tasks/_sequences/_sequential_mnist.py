@@ -21,9 +21,11 @@ from farfield.tasks._protocol._task import (
     VALIDATION,
     VECTOR,
     Form,
+    OneContext,
     Regime,
     check_number,
     check_regime,
+    regimes_at,
 )
 from farfield.tasks._sequences._memory import MOST
 
@@ -38,7 +40,7 @@ TEST_FILE: Final = 10_000
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SequentialMNIST(ClassTask):
+class SequentialMNIST(OneContext, ClassTask):
     r"""Which digit is it, read pixel by pixel? Tested on images larger than training shows.
 
     **What is asked.** An image of a handwritten digit, black on white, is read row by row, one
@@ -125,20 +127,11 @@ class SequentialMNIST(ClassTask):
         return DIGITS
 
     @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: all pixels of an image."""
-        return (tuple(range(self.length)),)
-
-    @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation, then the tests by the size of their images."""
-        unit = "pixels of the side beyond training"
-        same = tuple(Regime(name=n, distance=0.0, unit=unit) for n in (TRAINING, VALIDATION))
-        tests = (
-            Regime(name=f"side-{side}", distance=float(side - self.side), unit=unit)
-            for side in self.test_sides
-        )
-        return (*same, *tests)
+        tests = {f"side-{side}": side - self.side for side in self.test_sides}
+        known = {TRAINING: 0, VALIDATION: 0}
+        return regimes_at("pixels of the side beyond training", known | tests)
 
     def is_at_hand(self) -> bool:
         """True if the four files of MNIST are on this machine."""

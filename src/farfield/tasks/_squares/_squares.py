@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
@@ -14,10 +14,10 @@ from jaxtyping import Float, Float64
 from torch import Tensor
 
 from farfield.core import LazyItems, Problems, Stream
-from farfield.tasks._protocol._task import TRAINING, Regime, check_regime
+from farfield.tasks._protocol._task import TRAINING, OneContext, Regime, check_regime, regimes_at
 
 
-class SquaresTask(ABC):
+class SquaresTask(OneContext):
     """Frames of a white square, which are to be predicted pixel by pixel."""
 
     name: ClassVar[str]
@@ -29,11 +29,6 @@ class SquaresTask(ABC):
     """Ends of the sizes of the tests, ascending, pixels."""
     circumradius: bool
     """True if sizes are radii of the circle around the square; otherwise widths."""
-
-    @property
-    @abstractmethod
-    def length(self) -> int:
-        """Number of frames of a problem."""
 
     @property
     @abstractmethod
@@ -57,11 +52,6 @@ class SquaresTask(ABC):
     def num_outputs(self) -> int:
         """Pixels of a frame."""
         return SIDE**2
-
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: all frames of a problem."""
-        return (tuple(range(self.length)),)
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
@@ -148,16 +138,11 @@ def regimes_of(
         circumradius: Whether sizes are radii.
     """
     word = "radius" if circumradius else "width"
-    unit = f"pixels of {word} beyond training"
-    tests = (
-        Regime(
-            name=f"{word}-{low:g}-{high:g}",
-            distance=float(max(0.0, high - training_sizes[1])),
-            unit=unit,
-        )
+    tests = {
+        f"{word}-{low:g}-{high:g}": max(0.0, high - training_sizes[1])
         for low, high in itertools.pairwise(test_sizes)
-    )
-    return (Regime(name=TRAINING, distance=0.0, unit=unit), *tests)
+    }
+    return regimes_at(f"pixels of {word} beyond training", {TRAINING: 0.0} | tests)
 
 
 def sizes_of(

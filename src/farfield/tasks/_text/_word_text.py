@@ -37,8 +37,10 @@ from farfield.tasks._protocol._task import (
     WORD,
     Count,
     Form,
+    OneContext,
     Regime,
     check_regime,
+    regimes_at,
 )
 
 END: Final = "<eos>"
@@ -261,7 +263,7 @@ TEST: Final = "test"
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class WordText:
+class WordText(OneContext):
     r"""Which word comes next in a text?
 
     **What is asked.** A problem is a window of `steps` words of a text, as their numbers in a
@@ -351,18 +353,12 @@ class WordText:
         return TEXT_FILES[self.data_set].num_words if known else len(self._texts().words)
 
     @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: the window."""
-        return (tuple(range(self.steps)),)
-
-    @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation and test, texts of the same kind; and the other text."""
-        unit = "kinds of text that training lacks"
         distances = {TRAINING: 0.0, VALIDATION: 0.0, TEST: 0.0}
         if self.other is not None:
             distances[self.other] = 1.0
-        return tuple(Regime(name=n, distance=d, unit=unit) for n, d in distances.items())
+        return regimes_at("kinds of text that training lacks", distances)
 
     def is_at_hand(self) -> bool:
         """True if the files of the texts are on this machine."""

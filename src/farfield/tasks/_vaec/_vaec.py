@@ -15,7 +15,7 @@ from torch import Tensor
 from farfield.core import LazyItems, Problems, Stream, check_fields
 from farfield.tasks._protocol._answers import ChoiceTask, OracleByHand
 from farfield.tasks._protocol._draws import integers
-from farfield.tasks._protocol._task import COLOR, TRAINING, Form, Regime, check_number
+from farfield.tasks._protocol._task import COLOR, TRAINING, Form, Regime, check_number, regimes_at
 from farfield.tasks._vaec._vaec_objects import (
     CANVAS,
     DIMENSIONS,
@@ -128,14 +128,9 @@ class VAECTask(OracleByHand, ChoiceTask):
         """Training, then the other regions or scales, the nearest first."""
         others = [n for n in range(1, self._count + 1) if n != self.train_on]
         others.sort(key=lambda number: abs(number - self.train_on))
-        return tuple(
-            Regime(
-                name=self._name_of(number),
-                distance=float(abs(number - self.train_on)),
-                unit=f"{self._word}s",
-            )
-            for number in (self.train_on, *others)
-        )
+        numbers = (self.train_on, *others)
+        distances = {self._name_of(number): abs(number - self.train_on) for number in numbers}
+        return regimes_at(f"{self._word}s", distances)
 
     def _name_of(self, number: int) -> str:
         return TRAINING if number == self.train_on else f"{self._word}-{number}"

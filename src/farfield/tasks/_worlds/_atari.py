@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from farfield.core import NonNegativeInt, Stream, UnknownNameError, check_fields
-from farfield.tasks._protocol._task import TRAINING, Regime, check_number, check_regime
+from farfield.tasks._protocol._task import TRAINING, Regime, check_number, check_regime, regimes_at
 from farfield.tasks._worlds._checked_worlds import GymnasiumWorlds
 from farfield.tasks._worlds._episodes import random_score
 
@@ -230,13 +230,9 @@ class Atari:
     @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, then other modes and difficulties, each at a distance of 1."""
-        unit = "changes of the game"
         names = [f"mode-{mode}" for mode in self.modes]
         names += [f"difficulty-{difficulty}" for difficulty in self.difficulties]
-        return (
-            Regime(name=TRAINING, distance=0.0, unit=unit),
-            *(Regime(name=name, distance=1.0, unit=unit) for name in names),
-        )
+        return regimes_at("changes of the game", {TRAINING: 0} | dict.fromkeys(names, 1))
 
     def is_at_hand(self) -> bool:
         """True if the package ale-py is installed."""
