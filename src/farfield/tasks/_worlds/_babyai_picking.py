@@ -11,12 +11,13 @@ from typing import Any, ClassVar, Final, final
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from jaxtyping import Float, Int64, UInt8
+from jaxtyping import Int64, UInt8
 
 from farfield.core import Stream, check_fields
-from farfield.tasks._protocol._task import TRAINING, Regime, check_number, check_regime
+from farfield.tasks._protocol._task import check_number, check_regime
 from farfield.tasks._worlds._checked_worlds import GymnasiumWorlds
 from farfield.tasks._worlds._episodes import random_score
+from farfield.tasks._worlds._object_picking import NOVEL, PickingTask
 
 VIEW: Final = 7
 KINDS: Final = ("key", "ball", "box")
@@ -139,14 +140,13 @@ def expert_of(worlds: GymnasiumWorlds) -> Int64[np.ndarray, " batch"]:
     return np.array(actions)
 
 
-NOVEL: Final = "novel-distractors"
 EPISODES: Final = 200
 """Episodes that the floor is measured on."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class BabyAIPicking:
+class BabyAIPicking(PickingTask):
     r"""Pick up the named object among others in BabyAI, seeing only the cells ahead.
 
     **What is asked.** A room of BabyAI has an agent and a few objects, and one of them is named by
@@ -188,7 +188,6 @@ class BabyAIPicking:
 
     name: ClassVar[str] = "babyai-picking"
     version: ClassVar[int] = 1
-    metric: ClassVar[str] = "success"
     scored_episodes: ClassVar[int] = 256
     num_actions: ClassVar[int] = 7  # those of minigrid
     item_shape: ClassVar[tuple[int, ...]] = (
@@ -204,24 +203,7 @@ class BabyAIPicking:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_number("side", self.side, 3, 30)
-        most = self.side**2 // 2
-        check_number("distractors", self.distractors, 1, most)
-        for more in self.more_distractors:
-            check_number("more_distractors", more, self.distractors + 1, most)
-        for side in self.larger_sides:
-            check_number("larger_sides", side, self.side + 1, 30)
-
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training, then novel distractors, more of them, and larger rooms."""
-        unit, fewest = "novel distractors", self.distractors
-        more = {f"distractors-{n}": (n - fewest, "more distractors") for n in self.more_distractors}
-        wide = {f"side-{n}": (n - self.side, "more cells a side") for n in self.larger_sides}
-        known = {TRAINING: (0, unit), NOVEL: (fewest, unit)} | more | wide
-        return tuple(
-            Regime(name=name, distance=float(far), unit=unit) for name, (far, unit) in known.items()
-        )
+        self._check_room(3, 30, self.side**2 // 2)
 
     def is_at_hand(self) -> bool:
         """True if the package minigrid is installed."""
@@ -241,20 +223,10 @@ class BabyAIPicking:
             ValueError: If there is no room.
         """
         check_number("count", count, 1, 1_000_000)
-        kind, _, number = check_regime(regime, self.regimes).partition("-")
-        distractors = int(number) if kind == "distractors" else self.distractors
-        side = int(number) if kind == "side" else self.side
+        side, distractors = self._room_of(regime)
         place = stream.child(self.name, f"v{self.version}", regime)
         rooms = [level(side, distractors, is_novel=regime == NOVEL) for _ in range(count)]
         return GymnasiumWorlds(rooms, planes, place)
-
-    def score(self, returns: Float[np.ndarray, " batch"]) -> Float[np.ndarray, " batch"]:
-        """1 for each episode that ended with the named object.
-
-        Args:
-            returns: Sum of the rewards of each.
-        """
-        return (returns > 0).astype(np.float64)
 
     def chance(self, regime: str) -> float:
         """Success of actions drawn uniformly.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
@@ -9,7 +10,13 @@ import numpy as np
 from jaxtyping import Float, Int64, UInt8
 
 from farfield.core import Stream, check_fields
-from farfield.tasks._protocol._task import TRAINING, Regime, check_number, check_regime
+from farfield.tasks._protocol._task import (
+    TRAINING,
+    Regime,
+    check_number,
+    check_regime,
+    regimes_at,
+)
 from farfield.tasks._worlds._episodes import random_score
 from farfield.tasks._worlds._rooms import (
     CHANNELS,
@@ -25,9 +32,59 @@ MOST: Final = 64
 """Cells along a side, and distractors, at most."""
 
 
+class PickingTask(ABC):
+    """Base of the tasks of picking up a named object among others."""
+
+    metric: ClassVar[str] = "success"
+
+    side: int
+    """Number of cells along a side of the room in training."""
+    distractors: int
+    """Number of objects beside the one asked for."""
+    more_distractors: tuple[int, ...]
+    """Numbers of distractors in further regimes."""
+    larger_sides: tuple[int, ...]
+    """Numbers of cells along a side in further regimes."""
+
+    def _check_room(self, smallest: int, largest: int, most_distractors: int) -> None:
+        """Raise `ValueError` unless sides and distractors are in range and grow."""
+        check_number("side", self.side, smallest, largest)
+        check_number("distractors", self.distractors, 1, most_distractors)
+        for more in self.more_distractors:
+            check_number("more_distractors", more, self.distractors + 1, most_distractors)
+        for side in self.larger_sides:
+            check_number("larger_sides", side, self.side + 1, largest)
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, then novel distractors, more of them, and larger rooms."""
+        fewest = self.distractors
+        more = {f"distractors-{n}": n - fewest for n in self.more_distractors}
+        wide = {f"side-{n}": n - self.side for n in self.larger_sides}
+        return (
+            *regimes_at("novel distractors", {TRAINING: 0, NOVEL: fewest}),
+            *regimes_at("more distractors", more),
+            *regimes_at("more cells a side", wide),
+        )
+
+    def _room_of(self, regime: str) -> tuple[int, int]:
+        """Number of cells along a side, and of distractors, of a regime."""
+        kind, _, number = check_regime(regime, self.regimes).partition("-")
+        side = int(number) if kind == "side" else self.side
+        return side, int(number) if kind == "distractors" else self.distractors
+
+    def score(self, returns: Float[np.ndarray, " batch"]) -> Float[np.ndarray, " batch"]:
+        """1 for each episode that ended with the named object.
+
+        Args:
+            returns: Sum of the rewards of each.
+        """
+        return (returns > 0).astype(np.float64)
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
-class ObjectPicking:
+class ObjectPicking(PickingTask):
     r"""Pick up the named object among others, seeing only the cells ahead.
 
     **What is asked.** A room has an agent and a few objects, each of a kind and a color. One of
@@ -90,7 +147,6 @@ class ObjectPicking:
 
     name: ClassVar[str] = "object-picking"
     version: ClassVar[int] = 1
-    metric: ClassVar[str] = "success"
     scored_episodes: ClassVar[int] = 512
     num_actions: ClassVar[int] = 4  # turn left, turn right, go forward, pick up
 
@@ -102,13 +158,7 @@ class ObjectPicking:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_number("side", self.side, 2, MOST)
-        most = self.side**2 - 2
-        check_number("distractors", self.distractors, 1, most)
-        for more in self.more_distractors:
-            check_number("more_distractors", more, self.distractors + 1, most)
-        for side in self.larger_sides:
-            check_number("larger_sides", side, self.side + 1, MOST)
+        self._check_room(2, MOST, self.side**2 - 2)
         check_number("view", self.view, 3, MOST)
         if self.view % 2 == 0:
             raise ValueError(f"view must be odd, got {self.view}")
@@ -117,23 +167,6 @@ class ObjectPicking:
     def item_shape(self) -> tuple[int, ...]:
         """Planes of a view."""
         return (CHANNELS, self.view, self.view)
-
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training, then novel distractors, more of them, and larger rooms."""
-        unit, fewest = "novel distractors", self.distractors
-        return (
-            Regime(name=TRAINING, distance=0.0, unit=unit),
-            Regime(name=NOVEL, distance=float(fewest), unit=unit),
-            *(
-                Regime(name=f"distractors-{n}", distance=float(n - fewest), unit="more distractors")
-                for n in self.more_distractors
-            ),
-            *(
-                Regime(name=f"side-{n}", distance=float(n - self.side), unit="more cells a side")
-                for n in self.larger_sides
-            ),
-        )
 
     def make(self, regime: str, count: int, stream: Stream) -> Rooms:
         """Rooms side by side.
@@ -152,23 +185,14 @@ class ObjectPicking:
         return Rooms(self._room(regime), count, place)
 
     def _room(self, regime: str) -> Room:
-        kind, _, number = regime.partition("-")
-        side = int(number) if kind == "side" else self.side
+        side, distractors = self._room_of(regime)
         return Room(
             side=side,
-            distractors=int(number) if kind == "distractors" else self.distractors,
+            distractors=distractors,
             is_novel=regime == NOVEL,
             view=self.view,
             limit=side**2,
         )
-
-    def score(self, returns: Float[np.ndarray, " batch"]) -> Float[np.ndarray, " batch"]:
-        """1 for each episode that ended with the named object.
-
-        Args:
-            returns: Sum of the rewards of each.
-        """
-        return (returns > 0).astype(np.float64)
 
     def chance(self, regime: str) -> float:
         """Success of actions drawn uniformly.
