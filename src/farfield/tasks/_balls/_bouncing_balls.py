@@ -25,6 +25,7 @@ from farfield.tasks._balls._ball_motion import (
     started,
     visible,
 )
+from farfield.tasks._protocol._answers import check_sequence_outputs
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._task import (
     GRAY,
@@ -265,11 +266,7 @@ class BouncingBalls(SequenceTask):
         self, outputs: Float[Tensor, "batch time value"], problems: Problems, first: int
     ) -> Float[Tensor, " batch"]:
         """Mean cross-entropy of the frames from `first` on."""
-        wanted = (*problems.index.shape, self.num_outputs)
-        if tuple(outputs.shape) != wanted:
-            raise ValueError(
-                f"outputs must be of (batch, time, outputs) = {wanted}, got {tuple(outputs.shape)}"
-            )
+        check_sequence_outputs(outputs, problems, self.num_outputs)
         return self._frame_losses(outputs[:, first - 1 : -1], problems, first).mean(1)
 
     def _frame_losses(

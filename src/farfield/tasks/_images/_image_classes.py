@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._images._image_task import ImageTask, Rows
-from farfield.tasks._protocol._answers import answer_loss, check_outputs
+from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._draws import UNLABELLED, label_split
 from farfield.tasks._protocol._task import CHANNELS_FIRST, TRAINING, Count, Form
 
@@ -115,7 +115,7 @@ class ImageClasses(ImageTask):
             ValueError: If `outputs` is not of `(batch, num_outputs)`.
         """
         if not self.binary_cross_entropy:
-            return answer_loss(outputs, problems, self.num_outputs)
+            return super().loss(outputs, problems)
         check_outputs(outputs, problems, self.num_outputs)
         classes = torch.arange(self.num_outputs, device=outputs.device)
         wanted = (problems.target[:, None] == classes).to(outputs.dtype)

@@ -18,49 +18,21 @@ from farfield.tasks._protocol._draws import resample
 from farfield.tasks._protocol._task import Regime, check_regime
 
 
-def answer_loss(
-    outputs: Float[Tensor, "batch candidate"], problems: Problems, num_outputs: int
-) -> Float[Tensor, " batch"]:
-    """Cross-entropy: of one logit (positive: 1), or of a logit for each answer.
-
-    Args:
-        outputs: Logits.
-        problems: The problems they answer.
-        num_outputs: Number of logits of a problem.
-
-    Raises:
-        ValueError: If `outputs` is not of `(batch, num_outputs)`.
-    """
-    check_outputs(outputs, problems, num_outputs)
-    if num_outputs == 1:
-        wanted = problems.target.to(outputs.dtype)
-        return F.binary_cross_entropy_with_logits(outputs[:, 0], wanted, reduction="none")
-    return F.cross_entropy(outputs, problems.target, reduction="none")
-
-
-def answer_score(
-    outputs: Float[Tensor, "batch candidate"], problems: Problems, num_outputs: int
-) -> Float[Tensor, " batch"]:
-    """1 where the answer is right, 0 where it is wrong, a tie or not a number.
-
-    Args:
-        outputs: Logits.
-        problems: The problems they answer.
-        num_outputs: Number of logits of a problem.
-
-    Raises:
-        ValueError: If `outputs` is not of `(batch, num_outputs)`.
-    """
-    check_outputs(outputs, problems, num_outputs)
-    return correct(outputs, problems.target).to(torch.float32)
-
-
 def check_outputs(outputs: Tensor, problems: Problems, num_outputs: int) -> None:
     """Raise `ValueError` if `outputs` is not of `(batch, num_outputs)`."""
     if tuple(outputs.shape) != (len(problems), num_outputs):
         raise ValueError(
             f"outputs must be of (batch, outputs) = ({len(problems)}, {num_outputs}), "
             f"got shape {tuple(outputs.shape)}"
+        )
+
+
+def check_sequence_outputs(outputs: Tensor, problems: Problems, num_outputs: int) -> None:
+    """Raise `ValueError` if `outputs` is not of `(batch, time, num_outputs)`."""
+    wanted = (*problems.index.shape, num_outputs)
+    if tuple(outputs.shape) != wanted:
+        raise ValueError(
+            f"outputs must be of (batch, time, outputs) = {wanted}, got {tuple(outputs.shape)}"
         )
 
 
@@ -114,7 +86,7 @@ class AnswerTask(ABC):
     def loss(
         self, outputs: Float[Tensor, "batch answer"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Cross-entropy of each answer.
+        """Cross-entropy: of one logit (positive: 1), or of a logit for each answer.
 
         Args:
             outputs: Logits, `num_outputs` of them per problem.
@@ -123,7 +95,11 @@ class AnswerTask(ABC):
         Raises:
             ValueError: If `outputs` is not of `(batch, num_outputs)`.
         """
-        return answer_loss(outputs, problems, self.num_outputs)
+        check_outputs(outputs, problems, self.num_outputs)
+        if self.num_outputs == 1:
+            wanted = problems.target.to(outputs.dtype)
+            return F.binary_cross_entropy_with_logits(outputs[:, 0], wanted, reduction="none")
+        return F.cross_entropy(outputs, problems.target, reduction="none")
 
     def score(
         self, outputs: Float[Tensor, "batch answer"], problems: Problems
@@ -137,7 +113,8 @@ class AnswerTask(ABC):
         Raises:
             ValueError: If `outputs` is not of `(batch, num_outputs)`.
         """
-        return answer_score(outputs, problems, self.num_outputs)
+        check_outputs(outputs, problems, self.num_outputs)
+        return correct(outputs, problems.target).to(torch.float32)
 
     def chance(self, regime: str) -> float:
         """Share of right answers by guessing, each answer as likely as any other.
@@ -177,38 +154,6 @@ class ChoiceTask(AnswerTask):
     def num_outputs(self) -> int:
         """A score for each candidate."""
         return self.num_candidates
-
-    def score(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """1 where the right candidate scores higher than every other one, 0 where not.
-
-        A tie is wrong: a model that scores all candidates alike has not chosen the first.
-
-        Args:
-            outputs: A score for each candidate.
-            problems: The problems they answer.
-        """
-        return choice_score(outputs, problems, self.num_outputs)
-
-
-def choice_score(
-    outputs: Float[Tensor, "batch candidate"], problems: Problems, num_candidates: int
-) -> Float[Tensor, " batch"]:
-    """1 where the right candidate scores higher than every other one, 0 where not.
-
-    A tie is wrong: a model that scores all candidates alike has not chosen the first.
-
-    Args:
-        outputs: A score for each candidate.
-        problems: The problems they answer.
-        num_candidates: Number of candidates of a problem.
-
-    Raises:
-        ValueError: If `outputs` is not of `(batch, num_candidates)`.
-    """
-    check_outputs(outputs, problems, num_candidates)
-    return correct(outputs, problems.target).to(torch.float32)
 
 
 def described_outputs(

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from farfield.core import Problems, Stream, check_fields
 from farfield.metrics import correct
-from farfield.tasks._protocol._answers import OracleByHand, check_outputs
+from farfield.tasks._protocol._answers import OracleByHand, check_outputs, check_sequence_outputs
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._task import (
     SYMBOL,
@@ -468,7 +468,7 @@ class Copying(OracleByHand, SequenceTask):
         Raises:
             ValueError: If `outputs` is not of `(batch, time, 9)`.
         """
-        _check_outputs(outputs, problems)
+        check_sequence_outputs(outputs, problems, SYMBOLS + 1)
         first = -RECALLED if self.recalled_only else 0
         logits, wanted = outputs[:, first:].transpose(1, 2), problems.target[:, first:]
         return F.cross_entropy(logits, wanted, reduction="none").mean(1)
@@ -485,7 +485,7 @@ class Copying(OracleByHand, SequenceTask):
         Raises:
             ValueError: If `outputs` is not of `(batch, time, 9)`.
         """
-        _check_outputs(outputs, problems)
+        check_sequence_outputs(outputs, problems, SYMBOLS + 1)
         logits, wanted = outputs[:, -RECALLED:], problems.target[:, -RECALLED:]
         return correct(logits, wanted).to(torch.float32).mean(1)
 
@@ -517,12 +517,3 @@ class Copying(OracleByHand, SequenceTask):
         answer = torch.zeros_like(problems.index)
         answer[:, -RECALLED:] = problems.items[problems.index[:, :RECALLED]].argmax(-1)
         return SURE * F.one_hot(answer, SYMBOLS + 1).to(torch.float32)
-
-
-def _check_outputs(outputs: Tensor, problems: Problems) -> None:
-    """Raise `ValueError` if `outputs` is not of `(batch, time, 9)`."""
-    wanted = (*problems.index.shape, SYMBOLS + 1)
-    if tuple(outputs.shape) != wanted:
-        raise ValueError(
-            f"outputs must be of (batch, time, outputs) = {wanted}, got {tuple(outputs.shape)}"
-        )

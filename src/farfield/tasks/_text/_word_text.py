@@ -30,6 +30,7 @@ from farfield.core import (
 from farfield.metrics import correct
 from farfield.tasks._files._data_sets import DataSet
 from farfield.tasks._files._known_data_sets import PTB, WIKITEXT2
+from farfield.tasks._protocol._answers import check_sequence_outputs
 from farfield.tasks._protocol._draws import resample
 from farfield.tasks._protocol._task import (
     TRAINING,
@@ -438,7 +439,7 @@ class WordText(OneContext):
         Raises:
             ValueError: If `outputs` is not of `(batch, time, num_outputs)`.
         """
-        self._check_outputs(outputs, problems)
+        check_sequence_outputs(outputs, problems, self.num_outputs)
         wanted = problems.target.flatten()
         losses = F.cross_entropy(
             outputs.flatten(0, 1), wanted, ignore_index=UNASKED, reduction="none"
@@ -458,7 +459,7 @@ class WordText(OneContext):
         Raises:
             ValueError: If `outputs` is not of `(batch, time, num_outputs)`.
         """
-        self._check_outputs(outputs, problems)
+        check_sequence_outputs(outputs, problems, self.num_outputs)
         right = correct(outputs, problems.target)
         return right.to(torch.float32).sum(1) / _words(problems).clamp(min=1)
 
@@ -492,13 +493,6 @@ class WordText(OneContext):
         """
         wanted = problems.target.clamp(min=0)
         return F.one_hot(wanted, self.num_outputs).to(torch.float32) * 2 - 1
-
-    def _check_outputs(self, outputs: Tensor, problems: Problems) -> None:
-        wanted = (*problems.index.shape, self.num_outputs)
-        if tuple(outputs.shape) != wanted:
-            raise ValueError(
-                f"outputs must be of (batch, time, outputs) = {wanted}, got {tuple(outputs.shape)}"
-            )
 
 
 def _words(problems: Problems) -> Tensor:
