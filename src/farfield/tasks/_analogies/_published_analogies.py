@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Final, final
 
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 from torch import Tensor
 
-from farfield.core import Problems, Stream, UnknownNameError, check_fields
+from farfield.core import Problems, UnknownNameError, check_fields
 from farfield.tasks._analogies._analogy_panels import RELATIONS
+from farfield.tasks._analogies._panel_tasks import PublishedPanels, occurring
 from farfield.tasks._analogies._visual_analogies import NUM_CANDIDATES, PLACES, VisualAnalogyTask
 from farfield.tasks._files._panel_files import (
     COLUMNS,
@@ -19,10 +20,8 @@ from farfield.tasks._files._panel_files import (
     every_so_manyth,
     files_of,
     found_folder,
-    panel_paths,
     read_files,
 )
-from farfield.tasks._protocol._answers import target_outputs
 from farfield.tasks._protocol._task import TRAINING, Count, Regime, regimes_at
 
 ARCHIVES: Final = (
@@ -86,7 +85,7 @@ def read_visual_analogies(
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class PublishedVisualAnalogies(VisualAnalogyTask):
+class PublishedVisualAnalogies(PublishedPanels, VisualAnalogyTask):
     """The visual analogies of Hill et al. 2019, from the files that their authors publish.
 
     **What is asked.** Two rows of three panels, of which the last one lacks: which of four
@@ -156,66 +155,21 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
         """Training, and the test of the same set."""
         return regimes_at("published test", {TRAINING: 0, self.archive: 1})
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The published sets, whatever the run; their panels are read when they are asked for.
+    def _read(self, pattern: str, at_most: int | None) -> Problems:
+        (folder,) = self._folders().values()
+        return read_visual_analogies(
+            folder, pattern=pattern, image_size=self.image_size, at_most=at_most
+        )
 
-        Args:
-            stream: Stream of the run, which decides nothing.
-
-        Raises:
-            ValueError: If no folder is named, or a file in it is not as published.
-        """
-        del stream
-        return {
-            regime: read_visual_analogies(
-                self._place(),
-                pattern=pattern,
-                image_size=self.image_size,
-                at_most=self._at_most(regime),
-            )
-            for regime, pattern in self._patterns().items()
-        }
-
-    def input_files(self) -> dict[str, Path]:
-        """Paths of the files of problems that are read, by their names.
-
-        Raises:
-            ValueError: If no folder is named, or it has none.
-        """
-        patterns = {p: self._at_most(r) for r, p in self._patterns().items()}
-        return panel_paths({"": self._place()}, patterns)
-
-    def _at_most(self, regime: str) -> int | None:
-        """Number of problems of a set; `None` for all."""
-        return self.training_problems if regime == TRAINING else self.test_problems
-
-    def is_at_hand(self) -> bool:
-        """True if the data folder has a file of each set."""
-        try:
-            place = self._place()
-        except ValueError:
-            return False
-        return all(any(place.glob(pattern)) for pattern in self._patterns().values())
+    def _folders(self) -> dict[str, Path]:
+        return {"": found_folder(self.folder, "analogies", self.archive)}
 
     def _patterns(self) -> dict[str, str]:
-        """Names of the files of each set."""
         foils = "lbc" if self.contrasting else "normal"
         return {
             regime: f"analogy_{self.archive}_{part}_{foils}_*.npz"
             for regime, part in ((TRAINING, "train"), (self.archive, "test"))
         }
-
-    def _place(self) -> Path:
-        """The folder that holds the files."""
-        return found_folder(self.folder, "analogies", self.archive)
-
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The published answers as outputs.
-
-        Args:
-            problems: Problems of any regime.
-        """
-        return target_outputs(problems, NUM_CANDIDATES)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
         """Mask of the problems about each relation that occurs, by its name.
@@ -226,5 +180,4 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
         structure = problems.latent.get("relation_structure")
         if structure is None:
             return {}
-        chosen = {name: structure[:, COLUMNS.index(name)] == 1 for name in RELATIONS}
-        return {name: rows for name, rows in chosen.items() if rows.any()}
+        return occurring({name: structure[:, COLUMNS.index(name)] == 1 for name in RELATIONS})

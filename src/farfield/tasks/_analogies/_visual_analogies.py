@@ -9,11 +9,10 @@ from functools import partial
 from typing import ClassVar, Final, final
 
 import numpy as np
-import torch
 from jaxtyping import Bool, Float, Integer, UInt8
 from torch import Tensor
 
-from farfield.core import LazyItems, Problems, Stream, UnknownNameError, check_fields
+from farfield.core import Problems, Stream, UnknownNameError, check_fields
 from farfield.tasks._analogies._analogy_panels import (
     DOMAINS,
     NUM_LEVELS,
@@ -31,40 +30,21 @@ from farfield.tasks._analogies._analogy_panels import (
     shown,
     spread,
 )
-from farfield.tasks._files._panel_files import IMAGE_SIZES
-from farfield.tasks._protocol._answers import ChoiceTask, described_outputs
+from farfield.tasks._analogies._panel_tasks import (
+    PanelTask,
+    drawn_in_parts,
+    occurring,
+    panel_problems,
+)
+from farfield.tasks._files._panel_files import check_image_size
+from farfield.tasks._protocol._answers import described_outputs
 from farfield.tasks._protocol._draws import integers
-from farfield.tasks._protocol._task import GRAY, TRAINING, Form, Regime, check_number, regimes_at
-
-
-class VisualAnalogyTask(ChoiceTask):
-    """Analogies from a source row to a target row: where panels come from is its own."""
-
-    form: ClassVar[Form] = Form(axes=GRAY, arrangement="group", answer="candidates")
-
-    image_size: int
-    """Width and height of a panel in pixels."""
-
-    @property
-    def item_shape(self) -> tuple[int, ...]:
-        """Height and width of a panel."""
-        return (self.image_size, self.image_size)
-
-    @property
-    def length(self) -> int:
-        """Three panels of the source, two of the target, four candidates."""
-        return PLACES
-
-    @property
-    def num_candidates(self) -> int:
-        """Four."""
-        return NUM_CANDIDATES
-
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """Two contexts: the source, and the target with one candidate."""
-        return (tuple(range(ROW)), tuple(range(ROW, PREMISES + 1)))
-
+from farfield.tasks._protocol._task import (
+    TRAINING,
+    Regime,
+    check_number,
+    regimes_at,
+)
 
 NUM_CANDIDATES: Final = 4
 ROW: Final = 3
@@ -76,6 +56,18 @@ NO_RELATION: Final = -1
 """Of a random foil."""
 _PART: Final = 10_000
 """Problems drawn at once; each part has a stream of its own."""
+
+
+class VisualAnalogyTask(PanelTask):
+    """Base of the analogies from a source row to a target row."""
+
+    _panels: ClassVar[int] = PLACES
+    _candidates: ClassVar[int] = NUM_CANDIDATES
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """Two contexts: the source, and the target with one candidate."""
+        return (tuple(range(ROW)), tuple(range(ROW, PREMISES + 1)))
 
 
 @final
@@ -104,12 +96,7 @@ class Analogies:
             place: Stream of the set.
             count: Number of problems.
         """
-        starts = range(0, count, _PART)
-        parts = [
-            self._part(place.child(number).numpy(), min(_PART, count - start))
-            for number, start in enumerate(starts)
-        ]
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return drawn_in_parts(self._part, place, count, _PART)
 
     def _part(self, generator: np.random.Generator, count: int) -> dict[str, np.ndarray]:
         pairs = np.array(self.pairs)[integers(generator, len(self.pairs), count)]
@@ -360,8 +347,7 @@ class VisualAnalogies(VisualAnalogyTask):
         check_fields(self)
         check_number("training_problems", self.training_problems, 1, _MOST)
         check_number("test_problems", self.test_problems, 1, _MOST)
-        if self.image_size not in IMAGE_SIZES:
-            raise ValueError(f"image_size must be one of {IMAGE_SIZES}, got {self.image_size!r}")
+        check_image_size(self.image_size)
         for pair in self.withheld_pairs:
             for domain in pair:
                 if domain not in DOMAINS:
@@ -427,18 +413,8 @@ class VisualAnalogies(VisualAnalogyTask):
     def _set(self, analogies: Analogies, place: Stream) -> Problems:
         training = place.path[-1] == TRAINING
         count = self.training_problems if training else self.test_problems
-        columns = {
-            name: torch.from_numpy(column) for name, column in analogies.drawn(place, count).items()
-        }
-        return Problems(
-            items=LazyItems(
-                latent=columns.pop("panels").flatten(0, 1),
-                draw=partial(draw_panels, image_size=self.image_size),
-            ),
-            index=torch.arange(count * PLACES).view(count, PLACES),
-            target=columns.pop("target"),
-            latent=columns,
-        )
+        draw = partial(draw_panels, image_size=self.image_size)
+        return panel_problems(analogies.drawn(place, count), draw)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: 1 for candidates that obey a relation of the source.
@@ -459,10 +435,8 @@ class VisualAnalogies(VisualAnalogyTask):
         Args:
             problems: Problems of any regime.
         """
-        chosen = {
-            name: problems.latent["relation"] == number for number, name in enumerate(RELATIONS)
-        }
-        return {name: rows for name, rows in chosen.items() if rows.any()}
+        relation = problems.latent["relation"]
+        return occurring({name: relation == number for number, name in enumerate(RELATIONS)})
 
 
 def _fitting(panels: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ from farfield.tasks._analogies._analogy_panels import (
     Masks,
     completed,
 )
+from farfield.tasks._analogies._panel_tasks import drawn_in_parts
 from farfield.tasks._matrices._matrix_holdouts import MOST_TRIPLES, NO_TRIPLE
 from farfield.tasks._matrices._matrix_panels import (
     ATTRIBUTES,
@@ -355,12 +356,7 @@ class Matrices:
             place: Stream of the set.
             count: Number of problems.
         """
-        starts = range(0, count, PART)
-        parts = [
-            self._part(place.child(number).numpy(), min(PART, count - start))
-            for number, start in enumerate(starts)
-        ]
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return drawn_in_parts(self._part, place, count, PART)
 
     def _part(self, generator: np.random.Generator, count: int) -> dict[str, np.ndarray]:
         triples = self._structures(generator, count)

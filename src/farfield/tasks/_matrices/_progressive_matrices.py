@@ -11,8 +11,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core import LazyItems, Problems, Stream, UnknownNameError, check_fields
-from farfield.tasks._files._panel_files import COLUMNS, IMAGE_SIZES
+from farfield.core import Problems, Stream, UnknownNameError, check_fields
+from farfield.tasks._analogies._panel_tasks import PanelTask, occurring, panel_problems
+from farfield.tasks._files._panel_files import COLUMNS, check_image_size
 from farfield.tasks._matrices._matrix_holdouts import (
     HOLDOUTS,
     MOST_TRIPLES,
@@ -37,40 +38,21 @@ from farfield.tasks._matrices._matrix_problems import (
     PLACES,
     Matrices,
 )
-from farfield.tasks._protocol._answers import ChoiceTask, described_outputs
+from farfield.tasks._protocol._answers import described_outputs
 from farfield.tasks._protocol._task import (
-    GRAY,
     TRAINING,
     VALIDATION,
-    Form,
     Regime,
     check_number,
     regimes_at,
 )
 
 
-class MatrixTask(ChoiceTask):
-    """Matrices of 3×3 panels of which the last one lacks: where panels come from is its own."""
+class MatrixTask(PanelTask):
+    """Base of the matrices of 3×3 panels whose last panel is missing."""
 
-    form: ClassVar[Form] = Form(axes=GRAY, arrangement="group", answer="candidates")
-
-    image_size: int
-    """Width and height of a panel in pixels."""
-
-    @property
-    def item_shape(self) -> tuple[int, ...]:
-        """Height and width of a panel."""
-        return (self.image_size, self.image_size)
-
-    @property
-    def length(self) -> int:
-        """Eight panels of the matrix, in reading order, and eight candidates."""
-        return PLACES
-
-    @property
-    def num_candidates(self) -> int:
-        """Eight."""
-        return NUM_CANDIDATES
+    _panels: ClassVar[int] = PLACES
+    _candidates: ClassVar[int] = NUM_CANDIDATES
 
     @property
     def segments(self) -> tuple[tuple[int, ...], ...]:
@@ -232,8 +214,7 @@ class ProgressiveMatrices(MatrixTask):
         check_number("training_problems", self.training_problems, 1, _MOST)
         check_number("test_problems", self.test_problems, 1, _MOST)
         check_number("most_triples", self.most_triples, 1, MOST_TRIPLES)
-        if self.image_size not in IMAGE_SIZES:
-            raise ValueError(f"image_size must be one of {IMAGE_SIZES}, got {self.image_size!r}")
+        check_image_size(self.image_size)
         if self.holdout not in HOLDOUTS:
             raise UnknownNameError("holdout", self.holdout, tuple(HOLDOUTS))
         if self.balanced and self.holdout in RELATIONAL:
@@ -303,22 +284,14 @@ class ProgressiveMatrices(MatrixTask):
             balanced=self.balanced,
         )
         count = min(most, self.num_problems(str(place.path[-1])))
-        columns = {
-            name: torch.from_numpy(column) for name, column in matrices.drawn(place, count).items()
+        draw = partial(draw_matrix_panels, image_size=self.image_size)
+        problems = panel_problems(matrices.drawn(place, count), draw)
+        triples = problems.latent["triples"]
+        further = {
+            "num_triples": (triples != NO_TRIPLE).sum(dim=1),
+            "meta_target": _DESCRIBED[triples].amax(dim=1),
         }
-        return Problems(
-            items=LazyItems(
-                latent=columns.pop("panels").flatten(0, 1),
-                draw=partial(draw_matrix_panels, image_size=self.image_size),
-            ),
-            index=torch.arange(count * PLACES).view(count, PLACES),
-            target=columns.pop("target"),
-            latent={
-                **columns,
-                "num_triples": (columns["triples"] != NO_TRIPLE).sum(dim=1),
-                "meta_target": _DESCRIBED[columns["triples"]].amax(dim=1),
-            },
-        )
+        return replace(problems, latent={**problems.latent, **further})
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: 1 for candidates with which all rules of the matrix hold.
@@ -363,7 +336,7 @@ class ProgressiveMatrices(MatrixTask):
             **{f"triples-{count}": number == count for count in range(1, MOST_TRIPLES + 1)},
             **{name: said[:, COLUMNS.index(name)] == 1 for name in RELATIONS},
         }
-        return {name: rows for name, rows in chosen.items() if rows.any()}
+        return occurring(chosen)
 
 
 def _fitting(panels: np.ndarray) -> np.ndarray:

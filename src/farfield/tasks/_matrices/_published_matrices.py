@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Final, final
 
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 from torch import Tensor
 
-from farfield.core import Problems, Stream, UnknownNameError, check_fields
+from farfield.core import Problems, UnknownNameError, check_fields
+from farfield.tasks._analogies._panel_tasks import PublishedPanels, occurring
 from farfield.tasks._files._panel_files import (
     COLUMNS,
     PanelFile,
@@ -17,14 +18,12 @@ from farfield.tasks._files._panel_files import (
     check_image_size,
     files_of,
     found_folder,
-    panel_paths,
     read_files,
 )
 from farfield.tasks._matrices._matrix_holdouts import MOST_TRIPLES
 from farfield.tasks._matrices._matrix_panels import RELATIONS
 from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._matrices._progressive_matrices import MatrixTask
-from farfield.tasks._protocol._answers import target_outputs
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Count, Regime, regimes_at
 
 ARCHIVES: Final = (
@@ -93,7 +92,7 @@ def read_matrices(
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class PublishedMatrices(MatrixTask):
+class PublishedMatrices(PublishedPanels, MatrixTask):
     """The progressive matrices of Barrett et al. 2018 (PGM), from the files that they publish.
 
     **What is asked.** Eight panels of a 3×3 matrix, the last one lacking, and eight candidates for
@@ -169,59 +168,16 @@ class PublishedMatrices(MatrixTask):
         test = {self.archive: int(self.archive != ARCHIVES[0])}
         return regimes_at("published test", {TRAINING: 0, VALIDATION: 0} | test)
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The published sets, whatever the run; their panels are read when they are asked for.
+    def _read(self, pattern: str, at_most: int | None) -> Problems:
+        (folder,) = self._folders().values()
+        return read_matrices(folder, pattern=pattern, image_size=self.image_size, at_most=at_most)
 
-        Args:
-            stream: Stream of the run, which decides nothing.
-
-        Raises:
-            ValueError: If no folder is named, or a file in it is not as published.
-        """
-        del stream
-        return {
-            regime: read_matrices(
-                found_folder(self.folder, "pgm", self.archive),
-                pattern=pattern,
-                image_size=self.image_size,
-                at_most=self._at_most(regime),
-            )
-            for regime, pattern in self._patterns().items()
-        }
-
-    def input_files(self) -> dict[str, Path]:
-        """Paths of the files of problems that are read, by their names.
-
-        Raises:
-            ValueError: If no folder is named, or it has none.
-        """
-        place = found_folder(self.folder, "pgm", self.archive)
-        return panel_paths({"": place}, {p: self._at_most(r) for r, p in self._patterns().items()})
-
-    def _at_most(self, regime: str) -> int | None:
-        """Number of problems of a set; `None` for all."""
-        return self.training_problems if regime == TRAINING else self.test_problems
-
-    def is_at_hand(self) -> bool:
-        """True if the data folder has a file of each set."""
-        try:
-            place = found_folder(self.folder, "pgm", self.archive)
-        except ValueError:
-            return False
-        return all(any(place.glob(pattern)) for pattern in self._patterns().values())
+    def _folders(self) -> dict[str, Path]:
+        return {"": found_folder(self.folder, "pgm", self.archive)}
 
     def _patterns(self) -> dict[str, str]:
-        """Names of the files of each set."""
         parts = ((TRAINING, "train"), (VALIDATION, "val"), (self.archive, "test"))
         return {regime: f"PGM_{self.archive}_{part}_*.npz" for regime, part in parts}
-
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The published answers as outputs.
-
-        Args:
-            problems: Problems of any regime.
-        """
-        return target_outputs(problems, NUM_CANDIDATES)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
         """Masks of the problems by number of triples and by relation, of those that occur.
@@ -236,4 +192,4 @@ class PublishedMatrices(MatrixTask):
         if "meta_target" in problems.latent:
             said = problems.latent["meta_target"]
             chosen |= {name: said[:, COLUMNS.index(name)] == 1 for name in RELATIONS}
-        return {name: rows for name, rows in chosen.items() if rows.any()}
+        return occurring(chosen)

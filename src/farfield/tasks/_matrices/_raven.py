@@ -7,22 +7,21 @@ from pathlib import Path
 from typing import ClassVar, Final, final
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 from torch import Tensor
 
-from farfield.core import Problems, Stream, UnknownNameError, check_fields, printable
+from farfield.core import Problems, UnknownNameError, check_fields, printable
+from farfield.tasks._analogies._panel_tasks import PublishedPanels, occurring
 from farfield.tasks._files._panel_files import (
     PanelFile,
     block_means,
     check_image_size,
     files_of,
     found_folder,
-    panel_paths,
     read_files,
 )
 from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._matrices._progressive_matrices import MatrixTask
-from farfield.tasks._protocol._answers import target_outputs
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Count, Regime, regimes_at
 
 CONFIGURATIONS: Final = (
@@ -45,7 +44,7 @@ _FILE: Final = PanelFile(
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class RAVEN(MatrixTask):
+class RAVEN(PublishedPanels, MatrixTask):
     """The matrices of Zhang et al. 2019 (RAVEN), from the files that their authors publish.
 
     **What is asked.** Eight panels of a 3×3 matrix, the last one lacking, and eight candidates for
@@ -123,27 +122,14 @@ class RAVEN(MatrixTask):
         """Training, validation and test, all of one kind."""
         return regimes_at("published test", {TRAINING: 0, VALIDATION: 0, _TEST: 0})
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The published sets, whatever the run; their panels are read when they are asked for.
-
-        Args:
-            stream: Stream of the run, which decides nothing.
-
-        Raises:
-            ValueError: If no folder is named, or a file in it is not as published.
-        """
-        del stream
-        return {regime: self._set(regime, pattern) for regime, pattern in self._patterns().items()}
-
-    def _set(self, regime: str, pattern: str) -> Problems:
-        at_most = self._at_most(regime)
-        places = self._places()
-        for place in places:
-            if not place.is_dir():
+    def _read(self, pattern: str, at_most: int | None) -> Problems:
+        folders = self._folders().values()
+        for folder in folders:
+            if not folder.is_dir():
                 raise ValueError(
-                    f"configurations must be in the data folder, got no {printable(place)}"
+                    f"configurations must be in the data folder, got no {printable(folder)}"
                 )
-        files = [list(files_of(place, pattern, at_most)) for place in places]
+        files = [list(files_of(folder, pattern, at_most)) for folder in folders]
         paths = [path for group in files for path in group]
         problems = read_files(paths, image_size=self.image_size, layout=_FILE, smaller=block_means)
         numbers = torch.tensor([CONFIGURATIONS.index(name) for name in self.configurations])
@@ -151,46 +137,13 @@ class RAVEN(MatrixTask):
         latent = {**problems.latent, "configuration": numbers.repeat_interleave(counts)}
         return replace(problems, latent=latent)
 
-    def input_files(self) -> dict[str, Path]:
-        """Paths of the files of problems that are read, by their folder and name.
-
-        Raises:
-            ValueError: If no folder is named, or it has none.
-        """
-        places = {f"{place.name}/": place for place in self._places()}
-        return panel_paths(places, {p: self._at_most(r) for r, p in self._patterns().items()})
-
-    def _at_most(self, regime: str) -> int | None:
-        """Number of problems of a set of each configuration; `None` for all."""
-        return self.training_problems if regime == TRAINING else self.test_problems
-
-    def is_at_hand(self) -> bool:
-        """True if the data folder has a file of each set and configuration."""
-        try:
-            places = self._places()
-        except ValueError:
-            return False
-        return all(
-            any(place.glob(pattern)) for place in places for pattern in self._patterns().values()
-        )
-
-    def _places(self) -> list[Path]:
-        """A folder for each configuration."""
+    def _folders(self) -> dict[str, Path]:
         raven = found_folder(self.folder, "raven")
-        return [raven / configuration for configuration in self.configurations]
+        return {f"{name}/": raven / name for name in self.configurations}
 
     def _patterns(self) -> dict[str, str]:
-        """Names of the files of each set."""
         parts = ((TRAINING, "train"), (VALIDATION, "val"), (_TEST, "test"))
         return {regime: f"RAVEN_*_{part}.npz" for regime, part in parts}
-
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The published answers as outputs.
-
-        Args:
-            problems: Problems of any regime.
-        """
-        return target_outputs(problems, NUM_CANDIDATES)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
         """Mask of the problems of each configuration that occurs, by its name.
@@ -199,5 +152,4 @@ class RAVEN(MatrixTask):
             problems: Problems of any regime.
         """
         number = problems.latent["configuration"]
-        chosen = {name: number == place for place, name in enumerate(CONFIGURATIONS)}
-        return {name: rows for name, rows in chosen.items() if rows.any()}
+        return occurring({name: number == row for row, name in enumerate(CONFIGURATIONS)})
