@@ -140,25 +140,41 @@ _HALVES: Final = ChannelStatistics((0.5,) * 3, (0.5,) * 3)
 _CIFAR10: Final = _of_bytes((125.3, 123.0, 113.9), (63.0, 62.1, 66.7))
 _CIFAR100: Final = _of_bytes((129.3, 124.1, 112.4), (68.2, 65.4, 70.4))
 
+
+def _cifar_files(
+    data_set: DataSet, classes: int, counts: tuple[int, int], statistics: ChannelStatistics
+) -> ImageFiles:
+    """A set in the binary layout, with numbers of images for training and for tests."""
+    return ImageFiles(
+        shape=_SMALL,
+        classes=classes,
+        training=counts[0],
+        test=counts[1],
+        is_at_hand=data_set.is_at_hand,
+        read=partial(_cifar, data_set, classes),
+        statistics=statistics,
+    )
+
+
+def _gray_files(
+    data_set: DataSet,
+    counts: tuple[int, int] = (60_000, 10_000),
+    parts: tuple[str, str] = ("train", "t10k"),
+) -> ImageFiles:
+    """A set in IDX format, with numbers of images for training and for tests."""
+    return ImageFiles(
+        shape=_GRAY,
+        classes=10,
+        training=counts[0],
+        test=counts[1],
+        is_at_hand=data_set.is_at_hand,
+        read=partial(_idx, data_set, data_set, parts),
+    )
+
+
 IMAGE_FILES: Final[dict[str, ImageFiles]] = {
-    "cifar10": ImageFiles(
-        shape=_SMALL,
-        classes=10,
-        training=50_000,
-        test=10_000,
-        is_at_hand=CIFAR10.is_at_hand,
-        read=partial(_cifar, CIFAR10, 10),
-        statistics=_CIFAR10,
-    ),
-    "cifar10-exact-8068": ImageFiles(
-        shape=_SMALL,
-        classes=10,
-        training=8_068,
-        test=10_000,
-        is_at_hand=CIFAR10_EXCERPT.is_at_hand,
-        read=partial(_cifar, CIFAR10_EXCERPT, 10),
-        statistics=_CIFAR10,
-    ),
+    "cifar10": _cifar_files(CIFAR10, 10, (50_000, 10_000), _CIFAR10),
+    "cifar10-exact-8068": _cifar_files(CIFAR10_EXCERPT, 10, (8_068, 10_000), _CIFAR10),
     "cifar10-jpeg": ImageFiles(
         shape=_SMALL,
         classes=10,
@@ -168,24 +184,8 @@ IMAGE_FILES: Final[dict[str, ImageFiles]] = {
         read=partial(_decoded, partial(jpeg_copy, CIFAR10_JPEG), _SMALL, 10, 50_000),
         statistics=_CIFAR10,
     ),
-    "cifar100": ImageFiles(
-        shape=_SMALL,
-        classes=100,
-        training=50_000,
-        test=10_000,
-        is_at_hand=CIFAR100.is_at_hand,
-        read=partial(_cifar, CIFAR100, 100),
-        statistics=_CIFAR100,
-    ),
-    "cifar100-first1117": ImageFiles(
-        shape=_SMALL,
-        classes=100,
-        training=1_117,
-        test=916,
-        is_at_hand=CIFAR100_EXCERPT.is_at_hand,
-        read=partial(_cifar, CIFAR100_EXCERPT, 100),
-        statistics=_CIFAR100,
-    ),
+    "cifar100": _cifar_files(CIFAR100, 100, (50_000, 10_000), _CIFAR100),
+    "cifar100-first1117": _cifar_files(CIFAR100_EXCERPT, 100, (1_117, 916), _CIFAR100),
     "svhn": ImageFiles(
         shape=_SMALL,
         classes=10,
@@ -213,22 +213,8 @@ IMAGE_FILES: Final[dict[str, ImageFiles]] = {
         read=partial(_decoded, tiny_imagenet, (3, 64, 64), CLASSES, CLASSES * OF_A_CLASS),
         statistics=_HALVES,
     ),
-    "mnist": ImageFiles(
-        shape=_GRAY,
-        classes=10,
-        training=60_000,
-        test=10_000,
-        is_at_hand=MNIST.is_at_hand,
-        read=partial(_idx, MNIST, MNIST, ("train", "t10k")),
-    ),
-    "kmnist": ImageFiles(
-        shape=_GRAY,
-        classes=10,
-        training=60_000,
-        test=10_000,
-        is_at_hand=KMNIST.is_at_hand,
-        read=partial(_idx, KMNIST, KMNIST, ("train", "t10k")),
-    ),
+    "mnist": _gray_files(MNIST),
+    "kmnist": _gray_files(KMNIST),
     "kmnist-first7011": ImageFiles(
         shape=_GRAY,
         classes=10,
@@ -237,26 +223,9 @@ IMAGE_FILES: Final[dict[str, ImageFiles]] = {
         is_at_hand=lambda: KMNIST_EXCERPT.is_at_hand() and KMNIST.is_at_hand(*KMNIST_TEST),
         read=partial(_idx, KMNIST_EXCERPT, KMNIST, ("train-first7011", "t10k")),
     ),
-    "fashion-mnist": ImageFiles(
-        shape=_GRAY,
-        classes=10,
-        training=60_000,
-        test=10_000,
-        is_at_hand=FASHION_MNIST.is_at_hand,
-        read=partial(_idx, FASHION_MNIST, FASHION_MNIST, ("train", "t10k")),
-    ),
-    "fashion-mnist-first8226": ImageFiles(
-        shape=_GRAY,
-        classes=10,
-        training=8_226,
-        test=6_978,
-        is_at_hand=FASHION_MNIST_EXCERPT.is_at_hand,
-        read=partial(
-            _idx,
-            FASHION_MNIST_EXCERPT,
-            FASHION_MNIST_EXCERPT,
-            ("train-first8226", "t10k-first6978"),
-        ),
+    "fashion-mnist": _gray_files(FASHION_MNIST),
+    "fashion-mnist-first8226": _gray_files(
+        FASHION_MNIST_EXCERPT, (8_226, 6_978), ("train-first8226", "t10k-first6978")
     ),
 }
 """Every set of images, by its name."""
