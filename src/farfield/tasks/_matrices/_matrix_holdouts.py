@@ -127,80 +127,53 @@ def _withheld_attributes() -> tuple[tuple[int, ...], ...]:
     )
 
 
-def _neutral() -> Holdout:
-    return Holdout(test="neutral", distance=0, unit="levels")
-
-
-def _interpolation() -> Holdout:
-    familiar, novel = _ALL_LEVELS[::2], _ALL_LEVELS[1::2]
+def _novel_levels(test: str, distance: int, familiar: slice, novel: slice) -> Holdout:
+    """Holdout of levels of `SCALES`."""
     return Holdout(
-        test="between", distance=1, unit="levels", scaled=True, familiar=familiar, novel=novel
+        test=test,
+        distance=distance,
+        unit="levels",
+        scaled=True,
+        familiar=_ALL_LEVELS[familiar],
+        novel=_ALL_LEVELS[novel],
     )
 
 
-def _extrapolation() -> Holdout:
-    half = NUM_LEVELS // 2
-    familiar, novel = _ALL_LEVELS[:half], _ALL_LEVELS[half:]
+def _withheld(
+    what: str,
+    unit: str,
+    withheld: tuple[tuple[int, ...], ...],
+    distance: int | None = None,
+    fewest: int = 1,
+) -> Holdout:
+    """Holdout of triples; its distance is their number unless another is given."""
     return Holdout(
-        test="upper-half", distance=half, unit="levels", scaled=True, familiar=familiar, novel=novel
-    )
-
-
-def _attribute_pairs() -> Holdout:
-    return Holdout(
-        test="withheld-attribute-pairs",
-        distance=_PAIRS_OF_ATTRIBUTES,
-        unit="withheld pairs of attributes",
-        withheld=_withheld_attributes(),
-        fewest=2,
-    )
-
-
-def _triple_pairs() -> Holdout:
-    withheld = _withheld_pairs()
-    return Holdout(
-        test="withheld-triple-pairs",
-        distance=len(withheld),
-        unit="withheld pairs of triples",
+        test=f"withheld-{what}",
+        distance=len(withheld) if distance is None else distance,
+        unit=f"withheld {unit}",
         withheld=withheld,
-        fewest=2,
+        fewest=fewest,
     )
 
 
-def _triples() -> Holdout:
-    withheld = _withheld_triples()
-    return Holdout(
-        test="withheld-triples", distance=len(withheld), unit="withheld triples", withheld=withheld
-    )
-
-
-def _shape_color() -> Holdout:
-    return Holdout(
-        test="withheld-shape-colour",
-        distance=1,
-        unit="withheld attributes",
-        withheld=_about(COLOR),
-    )
-
-
-def _line_type() -> Holdout:
-    return Holdout(
-        test="withheld-line-type",
-        distance=1,
-        unit="withheld attributes",
-        withheld=_about(LINE_TYPE),
-    )
-
-
+_HALF: Final = NUM_LEVELS // 2
 HOLDOUTS: Final[dict[str, Callable[[], Holdout]]] = {
-    "neutral": _neutral,
-    "interpolation": _interpolation,
-    "extrapolation": _extrapolation,
-    "attribute-pairs": _attribute_pairs,
-    "triple-pairs": _triple_pairs,
-    "triples": _triples,
-    "shape-colour": _shape_color,
-    "line-type": _line_type,
+    "neutral": lambda: Holdout(test="neutral", distance=0, unit="levels"),
+    "interpolation": lambda: _novel_levels("between", 1, slice(None, None, 2), slice(1, None, 2)),
+    "extrapolation": lambda: _novel_levels("upper-half", _HALF, slice(_HALF), slice(_HALF, None)),
+    "attribute-pairs": lambda: _withheld(
+        "attribute-pairs",
+        "pairs of attributes",
+        _withheld_attributes(),
+        distance=_PAIRS_OF_ATTRIBUTES,
+        fewest=2,
+    ),
+    "triple-pairs": lambda: _withheld(
+        "triple-pairs", "pairs of triples", _withheld_pairs(), fewest=2
+    ),
+    "triples": lambda: _withheld("triples", "triples", _withheld_triples()),
+    "shape-colour": lambda: _withheld("shape-colour", "attributes", _about(COLOR), distance=1),
+    "line-type": lambda: _withheld("line-type", "attributes", _about(LINE_TYPE), distance=1),
 }
 """The regimes of the publication."""
 RELATIONAL: Final = ("triple-pairs", "triples")

@@ -15,7 +15,14 @@ from torch import Tensor
 from farfield.core import LazyItems, Problems, Stream, check_fields
 from farfield.tasks._protocol._answers import ChoiceTask, OracleByHand
 from farfield.tasks._protocol._draws import integers
-from farfield.tasks._protocol._task import COLOR, TRAINING, Form, Regime, check_number, regimes_at
+from farfield.tasks._protocol._task import (
+    COLOR,
+    TRAINING,
+    Form,
+    Regime,
+    check_number,
+    regimes_at,
+)
 from farfield.tasks._vaec._vaec_objects import (
     CANVAS,
     DIMENSIONS,
@@ -42,6 +49,8 @@ class VAECTask(OracleByHand, ChoiceTask):
 
     name: ClassVar[str]
     version: ClassVar[int]
+    _word: ClassVar[str]
+    """Word for a set: region or scale."""
     form: ClassVar[Form] = Form(axes=COLOR, arrangement="group", answer="candidates")
 
     train_on: int = 1
@@ -62,11 +71,6 @@ class VAECTask(OracleByHand, ChoiceTask):
     """True if every picture shows a square of another hue, which tells nothing."""
     textured: bool = False
     """True if the background of every picture is a texture rather than grey."""
-
-    @property
-    @abstractmethod
-    def _word(self) -> str:
-        """Word for a set: region or scale."""
 
     @abstractmethod
     def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
@@ -303,10 +307,7 @@ class VAECTranslation(VAECTask):
 
     name: ClassVar[str] = "vaec-translation"
     version: ClassVar[int] = 1
-
-    @property
-    def _word(self) -> str:
-        return "region"
+    _word: ClassVar[str] = "region"
 
     def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
         """The levels, counted from 0, that region `number` takes on every dimension.
@@ -404,12 +405,9 @@ class VAECScale(VAECTask):
 
     name: ClassVar[str] = "vaec-scale"
     version: ClassVar[int] = 1
+    _word: ClassVar[str] = "scale"
 
     levels_multiplied: bool = False
-
-    @property
-    def _word(self) -> str:
-        return "scale"
 
     def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
         """The levels, counted from 0, that scale `number` takes on every dimension.
