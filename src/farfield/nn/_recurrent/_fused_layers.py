@@ -98,45 +98,52 @@ def run_layers(
 
 
 class RecurrentLayers(SequenceLayer):
-    """Layers that each read the hidden states of the one before, with weights as torch's have.
+    """Layers that each read the hidden states of the one before, with the weights of torch's.
 
-    A subclass runs a layer over a sequence (`_run_layer`).
+    A subclass runs a layer over a sequence (`_run_layer`), and names the numbers of gates and of
+    parts of a state.
 
     Args:
-        num_gates: Number of gates of a unit.
-        num_states: How many tensors are a state: 2 where there is a cell.
+        input_size: Number of features of an input.
+        hidden_size: Number of hidden units.
         num_layers: Number of layers.
         bias: Whether the projections have biases, two to each layer as in torch.
+        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         dropout: Probability that a hidden state between two layers is dropped in training.
         bidirectional: Refused unless False.
-        proj_size: Refused unless 0.
+        generator: Source of the first weights, on the CPU; None is torch's global generator.
 
     Raises:
-        ValueError: If a size is below 1, `dropout` no probability, or what is refused is asked for.
+        ValueError: If a second direction is asked for.
     """
 
     _runs_indexed = True
+    _num_gates: ClassVar[int]
+    _num_states: ClassVar[int] = 1
 
-    def __init__(  # noqa: PLR0913 — eight are torch's
+    def __init__(
         self,
         input_size: int,
         hidden_size: int,
-        *,
-        num_gates: int,
-        num_states: int,
         num_layers: int,
         bias: bool,
         batch_first: bool,
         dropout: float,
         bidirectional: bool,
-        proj_size: int = 0,
+        generator: torch.Generator | None,
     ) -> None:
         super().__init__(input_size, hidden_size, batch_first=batch_first)
-        _check_options(bidirectional, proj_size)
+        if bidirectional:
+            raise ValueError(
+                f"bidirectional must be False, got {bidirectional!r}; run a second module over "
+                "input.flip(0) instead"
+            )
         self.num_layers, self.bias, self.dropout = num_layers, bias, dropout
-        self._num_states = num_states
         for layer in range(num_layers):
-            self._add_weights(layer, rows=num_gates * hidden_size)
+            self._add_weights(layer, rows=self._num_gates * hidden_size)
+        bound = 1 / math.sqrt(hidden_size)
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
     def _add_weights(self, layer: int, *, rows: int) -> None:
         """Weights and biases of a layer, without values."""
@@ -148,12 +155,6 @@ class RecurrentLayers(SequenceLayer):
             shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}
         for name, shape in shapes.items():
             self.register_parameter(f"{name}_l{layer}", nn.Parameter(torch.empty(shape)))
-
-    def _draw(self, generator: torch.Generator | None) -> None:
-        """Draw all weights and biases as torch does."""
-        bound = 1 / math.sqrt(self.hidden_size)
-        for parameter in self.parameters():
-            nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
     def _weights(self, layer: int) -> GatedParameters:
         """Weights and biases of the two projections of a layer."""
@@ -179,12 +180,12 @@ class RecurrentLayers(SequenceLayer):
         )
 
 
-def _check_options(bidirectional: bool, proj_size: int) -> None:
-    if bidirectional:
-        raise ValueError(
-            f"bidirectional must be False, got {bidirectional!r}; run a second module over "
-            "input.flip(0) instead"
-        )
+def check_projection(proj_size: int) -> None:
+    """Refuse a projection of hidden states, which torch's LSTM has.
+
+    Raises:
+        ValueError: If its size is not 0.
+    """
     if proj_size:
         raise ValueError(
             f"proj_size must be 0, got {proj_size!r}; put an nn.Linear behind the layer instead"
@@ -204,10 +205,31 @@ class FusedLayers(RecurrentLayers):
     torch_class: ClassVar[Callable[..., nn.RNNBase]]
     dynamics: ClassVar[type[LSTMDynamics | GRUDynamics]]
 
-    def _finish(
-        self, device: Device, dtype: torch.dtype | None, generator: torch.Generator | None
+    @check_arguments
+    def __init__(  # noqa: PLR0913, PLR0917 — nine are torch's
+        self,
+        input_size: Size,
+        hidden_size: Size,
+        num_layers: Depth = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: Fraction = 0.0,
+        bidirectional: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        *,
+        generator: torch.Generator | None = None,
     ) -> None:
-        self._draw(generator)
+        super().__init__(
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            generator,
+        )
         # torch leaves this and `_apply` untyped.
         self.register_load_state_dict_pre_hook(_rename_weights)  # type: ignore[no-untyped-call]
         self.to(device=device, dtype=dtype)
@@ -318,6 +340,7 @@ class LSTMLayer(FusedLayers):
 
     torch_class = nn.LSTM
     dynamics = LSTMDynamics
+    _num_gates, _num_states = LSTMDynamics.num_gates, LSTMDynamics.num_states
 
     @check_arguments
     def __init__(  # noqa: PLR0913, PLR0917 — ten are torch's
@@ -335,19 +358,19 @@ class LSTMLayer(FusedLayers):
         *,
         generator: torch.Generator | None = None,
     ) -> None:
+        check_projection(proj_size)
         super().__init__(
             input_size,
             hidden_size,
-            num_gates=LSTMDynamics.num_gates,
-            num_states=LSTMDynamics.num_states,
-            num_layers=num_layers,
-            bias=bias,
-            batch_first=batch_first,
-            dropout=dropout,
-            bidirectional=bidirectional,
-            proj_size=proj_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            device,
+            dtype,
+            generator=generator,
         )
-        self._finish(device, dtype, generator)
 
     def _run_kernel(self, x: Tensor, state: State, *options: Any) -> tuple[Tensor, ...]:
         return torch.lstm(x, state, *options)
@@ -395,34 +418,7 @@ class GRULayer(FusedLayers):
 
     torch_class = nn.GRU
     dynamics = GRUDynamics
-
-    @check_arguments
-    def __init__(  # noqa: PLR0913, PLR0917 — nine are torch's
-        self,
-        input_size: Size,
-        hidden_size: Size,
-        num_layers: Depth = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: Fraction = 0.0,
-        bidirectional: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        *,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__(
-            input_size,
-            hidden_size,
-            num_gates=GRUDynamics.num_gates,
-            num_states=GRUDynamics.num_states,
-            num_layers=num_layers,
-            bias=bias,
-            batch_first=batch_first,
-            dropout=dropout,
-            bidirectional=bidirectional,
-        )
-        self._finish(device, dtype, generator)
+    _num_gates = GRUDynamics.num_gates
 
     def _run_kernel(self, x: Tensor, state: State, *options: Any) -> tuple[Tensor, ...]:
         return torch.gru(x, state[0], *options)

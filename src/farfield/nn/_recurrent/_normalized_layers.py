@@ -14,6 +14,7 @@ from farfield.core import Depth, Fraction, Size, check_arguments
 from farfield.functional import divisive_lstm
 from farfield.nn._encoders._planes import PerProjection, Placement
 from farfield.nn._norm._divisive_norm import DivisiveNorm1d
+from farfield.nn._recurrent._fused_layers import check_projection
 from farfield.nn._recurrent._recurrence import Normalized, Recurrence
 from farfield.nn._recurrent._states import State
 
@@ -78,6 +79,8 @@ class NormalizedRNN(Recurrence):
         ren2017, equations 8 to 11.
     """
 
+    _num_gates = 1
+
     @check_arguments
     def __init__(  # noqa: PLR0913, PLR0917 — ten are torch's
         self,
@@ -96,19 +99,21 @@ class NormalizedRNN(Recurrence):
         placement: Placement | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
+        self._cell = RNNStep(nonlinearity=nonlinearity)
         super().__init__(
             input_size,
             hidden_size,
-            num_gates=1,
-            num_states=1,
-            num_layers=num_layers,
-            bias=bias,
-            batch_first=batch_first,
-            dropout=dropout,
-            bidirectional=bidirectional,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            device,
+            dtype,
+            normalizer=normalizer,
+            placement=placement,
+            generator=generator,
         )
-        cell = RNNStep(nonlinearity=nonlinearity)
-        self._finish(cell, normalizer, placement, device, dtype, generator)
 
 
 @final
@@ -179,35 +184,8 @@ class NormalizedGRU(Recurrence):
         Cho et al. 2014; the normalizers as in ren2017, equations 19 and 20.
     """
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913, PLR0917 — nine are torch's
-        self,
-        input_size: Size,
-        hidden_size: Size,
-        num_layers: Depth = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: Fraction = 0.0,
-        bidirectional: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        *,
-        normalizer: Callable[[int], nn.Module] | None = None,
-        placement: Placement | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__(
-            input_size,
-            hidden_size,
-            num_gates=3,
-            num_states=1,
-            num_layers=num_layers,
-            bias=bias,
-            batch_first=batch_first,
-            dropout=dropout,
-            bidirectional=bidirectional,
-        )
-        self._finish(GRUStep(), normalizer, placement, device, dtype, generator)
+    _num_gates = 3
+    _cell = GRUStep()
 
 
 @final
@@ -313,6 +291,8 @@ class NormalizedLSTM(Recurrence):
         ren2017, equations 16 to 20.
     """
 
+    _num_gates, _num_states = 4, 2
+
     @check_arguments
     def __init__(  # noqa: PLR0913, PLR0917 — ten are torch's
         self,
@@ -334,24 +314,26 @@ class NormalizedLSTM(Recurrence):
         carry_normalized: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(
-            input_size,
-            hidden_size,
-            num_gates=4,
-            num_states=2,
-            num_layers=num_layers,
-            bias=bias,
-            batch_first=batch_first,
-            dropout=dropout,
-            bidirectional=bidirectional,
-            proj_size=proj_size,
-        )
-        cell = LSTMStep(
+        check_projection(proj_size)
+        self._cell = LSTMStep(
             forget_bias=forget_bias,
             forget_bias_normalized=forget_bias_normalized,
             carry_normalized=carry_normalized,
         )
-        self._finish(cell, normalizer, placement, device, dtype, generator)
+        super().__init__(
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            device,
+            dtype,
+            normalizer=normalizer,
+            placement=placement,
+            generator=generator,
+        )
 
     @classmethod
     def released(

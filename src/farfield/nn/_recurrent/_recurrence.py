@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Depth, Fraction, Size, check_arguments
 from farfield.functional import Indexed, linear
 from farfield.nn._encoders._planes import PerNonlinearity, Placement
 from farfield.nn._norm._context_norm import ContextNorm, ContextWhitening
@@ -134,21 +135,38 @@ class Unrolls(Protocol):
 
 
 class Recurrence(RecurrentLayers):
-    """Layers of a cell with normalizers of one's choice inside."""
+    """Layers of a cell with normalizers of one's choice inside; a subclass sets the cell first."""
 
-    def _finish(
+    _cell: Cell
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913, PLR0917 — nine are torch's
         self,
-        cell: Cell,
-        normalizer: Callable[[int], nn.Module] | None,
-        placement: Placement | None,
-        device: Device,
-        dtype: torch.dtype | None,
-        generator: torch.Generator | None,
+        input_size: Size,
+        hidden_size: Size,
+        num_layers: Depth = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: Fraction = 0.0,
+        bidirectional: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        *,
+        normalizer: Callable[[int], nn.Module] | None = None,
+        placement: Placement | None = None,
+        generator: torch.Generator | None = None,
     ) -> None:
-        """Take the cell, draw the weights, and make the normalizers of each layer."""
-        self._cell = cell
-        self._draw(generator)
-        self.normalizers = nn.ModuleList(nn.ModuleDict() for _ in range(self.num_layers))
+        super().__init__(
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            generator,
+        )
+        self.normalizers = nn.ModuleList(nn.ModuleDict() for _ in range(num_layers))
         if normalizer is not None:
             self._add_normalizers(normalizer, placement or PerNonlinearity())
         self.to(device=device, dtype=dtype)
