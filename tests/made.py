@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import torch
+
+gradcheck = functools.partial(torch.autograd.gradcheck, fast_mode=True)
+gradgradcheck = functools.partial(torch.autograd.gradgradcheck, fast_mode=True)
+"""Along random directions, which notice every wrong gradient."""
 
 
 def generator(seed: int = 0) -> torch.Generator:

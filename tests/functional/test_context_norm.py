@@ -18,6 +18,7 @@ from farfield.functional._norm._context_norm import (
 )
 from farfield.nn import ContextNorm
 from golden import Golden, precisions
+from made import gradcheck, gradgradcheck
 from oracles import webb2021 as oracle
 
 PAIRS = [[0, 1], [2, 3], [4, 5]]
@@ -72,7 +73,7 @@ def test_gradient(shape: tuple[int, ...], segments: list[list[int]] | None) -> N
     if segments is not None and shape[1] == 6:
         segments = [[place + 1 for place in segment] for segment in segments] + [[0, 5]]
     tensors = [drawn(*shape), drawn(shape[-1], seed=1), drawn(shape[-1], seed=2)]
-    assert torch.autograd.gradcheck(
+    assert gradcheck(
         lambda z, gain, shift: context_norm(z, gain, shift, segments=segments, eps=1e-2),
         [tensor.requires_grad_() for tensor in tensors],
     )
@@ -89,8 +90,8 @@ def test_second_gradient_and_that_of_eps(shape: tuple[int, ...], affine: bool) -
     def function(z: torch.Tensor, eps: torch.Tensor, *affine: torch.Tensor) -> torch.Tensor:
         return context_norm(z, *affine, correction=1, eps=eps)
 
-    assert torch.autograd.gradcheck(function, tensors)
-    assert torch.autograd.gradgradcheck(function, tensors)
+    assert gradcheck(function, tensors)
+    assert gradgradcheck(function, tensors)
 
 
 def test_blocks_of_problems_are_normalized_as_one(monkeypatch) -> None:

@@ -33,6 +33,7 @@ from farfield.functional import (
     sliding_context_norm,
 )
 from golden import Golden, precisions
+from made import gradcheck
 from oracles import normalizers as oracle
 
 SEQUENCES: dict[str, tuple[Field, oracle.Members]] = {
@@ -103,8 +104,8 @@ def test_gain_and_shift_belong_to_the_features_everywhere(name: str) -> None:
 @cases
 def test_gradient(field, members, shape) -> None:
     tensors = [drawn(*shape).requires_grad_(), torch.tensor(0.3).double().requires_grad_()]
-    assert torch.autograd.gradcheck(lambda z, eps: field_norm(z, field, eps=eps), tensors)
-    assert torch.autograd.gradcheck(lambda z: field_norm(z, field, eps=0.3), tensors[0])
+    assert gradcheck(lambda z, eps: field_norm(z, field, eps=eps), tensors)
+    assert gradcheck(lambda z: field_norm(z, field, eps=0.3), tensors[0])
 
 
 @pytest.mark.parametrize("segments", [None, [[0, 1], [2, 3]], [[3, 0, 1], [2]]])
@@ -134,7 +135,7 @@ def test_sliding_equation(length: int, include_self: bool, shape: tuple[int, ...
 def test_sliding_gradient(shape: tuple[int, ...]) -> None:
     tensors = [drawn(*shape), drawn(shape[-1], seed=1), drawn(shape[-1], seed=2)]
     tensors = [tensor.requires_grad_() for tensor in tensors]
-    assert torch.autograd.gradcheck(lambda z, w, b: sliding_context_norm(z, w, b, eps=0.2), tensors)
+    assert gradcheck(lambda z, w, b: sliding_context_norm(z, w, b, eps=0.2), tensors)
 
 
 def test_a_batch_of_the_paper_has_26_pieces_the_last_of_3() -> None:

@@ -20,7 +20,7 @@ from farfield.functional import (
     top_k_mask,
 )
 from farfield.functional._nfm._nfm_read import first_largest
-from made import drawn, generator
+from made import drawn, generator, gradcheck, gradgradcheck
 from oracles import nfm as oracle
 
 HEADS, KEY, VALUE, BATCH = 2, 3, 2, 2
@@ -220,7 +220,7 @@ def test_gradients(sizes, rules: NFMRules) -> None:
         return nfm_read(query, [WrittenState(*pair) for pair in pairs], rules).values
 
     inputs = [query, *(part for each in given for part in each)]
-    assert torch.autograd.gradcheck(values, [each.requires_grad_() for each in inputs])
+    assert gradcheck(values, [each.requires_grad_() for each in inputs])
 
 
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
@@ -268,7 +268,7 @@ def test_the_gradient_of_a_change_has_a_gradient() -> None:
     def change(x: Tensor, query: Tensor) -> Tensor:
         return nfm_change(x, given, NFMWeights(query, *weights[1:]), norm, TEXT)
 
-    assert torch.autograd.gradgradcheck(change, [x.requires_grad_(), weights[0].requires_grad_()])
+    assert gradgradcheck(change, [x.requires_grad_(), weights[0].requires_grad_()])
 
 
 def test_of_a_change_few_maps_are_kept() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from farfield.functional import Overlay, differing, overlay_convolution
-from made import drawn
+from made import drawn, gradcheck
 
 
 def laid(top: int, left: int, rows: int, columns: int) -> Overlay:
@@ -42,7 +42,7 @@ def test_gradients() -> None:
         return first.whole()
 
     inputs = (maps.base.requires_grad_(), maps.window.requires_grad_(), weight.requires_grad_())
-    assert torch.autograd.gradcheck(whole, inputs)
+    assert gradcheck(whole, inputs)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from farfield.functional import ESBNParameters, esbn, lstm
+from made import gradcheck, gradgradcheck
 from oracles import webb2021 as oracle
 
 BATCH, HIDDEN, KEY = 3, 5, 4
@@ -150,16 +151,16 @@ def test_no_problems_have_no_answers_and_no_gradient() -> None:
 def test_derivatives_of_esbn(kind: str) -> None:
     function, tensors = of_present(esbn, problem(3, kind, sizes=(2, 2, 3)))
     leaves = [tensor.requires_grad_() for tensor in tensors]
-    assert torch.autograd.gradcheck(function, leaves)
-    assert torch.autograd.gradgradcheck(function, leaves, fast_mode=True)
+    assert gradcheck(function, leaves)
+    assert gradgradcheck(function, leaves)
 
 
 @pytest.mark.parametrize("length, num_states", [(1, 1), (3, 3), (3, 1)])
 def test_derivatives_of_lstm(length: int, num_states: int) -> None:
     leaves = [tensor.requires_grad_() for tensor in lstm_arguments(length)]
     function = partial(lstm, num_states=num_states)
-    assert torch.autograd.gradcheck(function, leaves)
-    assert torch.autograd.gradgradcheck(function, leaves, fast_mode=True)
+    assert gradcheck(function, leaves)
+    assert gradgradcheck(function, leaves)
 
 
 def test_lstm_is_that_of_the_equations_and_of_torch() -> None:

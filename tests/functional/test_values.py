@@ -14,7 +14,7 @@ from farfield.functional import (
     prioritized_rows,
     quantile_huber_loss,
 )
-from made import drawn, generator
+from made import drawn, generator, gradcheck
 from oracles import control as oracle
 
 
@@ -27,7 +27,7 @@ def test_the_quantile_loss_is_that_of_every_pair(threshold: float) -> None:
     expected = [oracle.quantile_loss(*row, threshold) for row in rows]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     values.requires_grad_()
-    assert torch.autograd.gradcheck(lambda q: quantile_huber_loss(q, fractions, targets), values)
+    assert gradcheck(lambda q: quantile_huber_loss(q, fractions, targets), values)
 
 
 def test_quantiles_of_samples_have_the_smallest_loss() -> None:

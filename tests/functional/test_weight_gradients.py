@@ -11,7 +11,7 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.checkpoint import checkpoint
 
 from farfield.functional._autograd._unroll import Layer, recur, recur_all
-from made import drawn
+from made import drawn, gradcheck, gradgradcheck
 
 
 def steps(products, inputs: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
@@ -82,14 +82,14 @@ def test_the_gradient_can_be_taken_twice_and_in_parts() -> None:
 
 
 def test_derivatives() -> None:
-    assert torch.autograd.gradcheck(by_hand, tensors())
-    assert torch.autograd.gradgradcheck(by_hand, tensors())
+    assert gradcheck(by_hand, tensors())
+    assert gradgradcheck(by_hand, tensors())
 
 
 def test_second_derivatives_where_some_are_not_wanted() -> None:
     given = tensors()
     given[1].requires_grad_(False)
-    assert torch.autograd.gradgradcheck(by_hand, given)
+    assert gradgradcheck(by_hand, given)
 
 
 def test_transformations_run_it_as_it_stands() -> None:

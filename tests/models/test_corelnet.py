@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from farfield.functional import relation_matrix
 from farfield.models import CoRelNet
-from made import assert_spread, drawn, generator, state_of, unsettled
+from made import assert_spread, drawn, generator, gradcheck, state_of, unsettled
 from oracles import webb2021_rivals as oracle
 
 FEATURES, OUTPUTS = 6, 3
@@ -38,7 +38,7 @@ def test_matrix(causal: bool) -> None:
         for i, row in enumerate(oracle.relation_matrix(problem, causal)):
             np.testing.assert_allclose(weights[i, : len(row)], row, rtol=1e-10)
             assert not weights[i, len(row) :].any()
-    assert torch.autograd.gradcheck(lambda z: relation_matrix(z, causal=causal), z.requires_grad_())
+    assert gradcheck(lambda z: relation_matrix(z, causal=causal), z.requires_grad_())
 
 
 @given(seed=st.integers(0, 999), causal=st.booleans())

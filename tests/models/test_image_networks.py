@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrizations
 
+from each import each
 from farfield.core import HasMixingLayers, tap_layers
 from farfield.models import CNN13, BottleneckMLP, ItemModel, PreActResNet, WideResNet
 from farfield.models._images._cnn13 import weight_norm
@@ -102,7 +104,7 @@ def count(network: nn.Module) -> int:
     return sum(parameter.numel() for parameter in network.parameters())
 
 
-@pytest.mark.parametrize(
+@each(
     "depth, widen_factor, millions",
     [(28, 10, 36.5), (28, 12, 52.5), (22, 8, 17.2), (22, 10, 26.8), (16, 8, 11.0), (40, 2, 2.2)],
 )
@@ -114,25 +116,26 @@ def test_wide_resnets_are_as_large_as_published(
     assert round(count(network) / 1e6, 1) == millions
 
 
-@pytest.mark.parametrize(
-    "network, parameters",
+@each(
+    "make, parameters",
     [
         # 11.17 M of the PreActResNet18 of small images.
-        (PreActResNet((3, 32, 32), 10, final_norm=False, device="meta"), 11_171_146),
-        (PreActResNet((3, 32, 32), 10, device="meta"), 11_171_146 + 2 * 512),
-        (PreActResNet((3, 32, 32), 10, depth=34, final_norm=False, device="meta"), 21_279_306),
-        (PreActResNet((3, 32, 32), 10, depth=50, final_norm=False, device="meta"), 23_509_066),
-        (WideResNet((3, 32, 32), 10, device="meta"), 36_489_290),
-        (WideResNet((3, 32, 32), 10, published=True, device="meta"), 36_479_194),
+        (partial(PreActResNet, (3, 32, 32), 10, final_norm=False), 11_171_146),
+        (partial(PreActResNet, (3, 32, 32), 10), 11_171_146 + 2 * 512),
+        (partial(PreActResNet, (3, 32, 32), 10, depth=34, final_norm=False), 21_279_306),
+        (partial(PreActResNet, (3, 32, 32), 10, depth=50, final_norm=False), 23_509_066),
+        (partial(WideResNet, (3, 32, 32), 10), 36_489_290),
+        (partial(WideResNet, (3, 32, 32), 10, published=True), 36_479_194),
         # 1.5 M in Oliver et al. 2018.
-        (WideResNet((3, 32, 32), 10, widen_factor=2, device="meta"), 1_469_642),
-        (CNN13((3, 32, 32), 10, device="meta"), 3_125_908),
-        (BottleneckMLP((2,), 2, device="meta"), 20 * 3 + 20 * 21 * 2 + 2 * 21),
+        (partial(WideResNet, (3, 32, 32), 10, widen_factor=2), 1_469_642),
+        (partial(CNN13, (3, 32, 32), 10), 3_125_908),
+        (partial(BottleneckMLP, (2,), 2), 20 * 3 + 20 * 21 * 2 + 2 * 21),
     ],
 )
 def test_networks_have_as_many_parameters_as_their_tables_say(
-    network: nn.Module, parameters: int
+    make: Callable[..., nn.Module], parameters: int
 ) -> None:
+    network = make(device="meta")
     assert count(network) == parameters
     assert network(torch.empty(5, *network.item_shape, device="meta")).shape == (
         5,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from each import some
 from farfield.functional import MemoryLayer, memory_read, memory_write
 from farfield.models import MNM
-from made import drawn, generator, state_of, unsettled
+from made import drawn, generator, gradcheck, state_of, unsettled
 from oracles import webb2021_rivals as oracle
 
 FEATURES, OUTPUTS = 6, 3
@@ -98,14 +98,14 @@ def test_gradient_reaches_keys_targets_and_rate() -> None:
         return memory_read(keys, memory_write(keys, targets, rate, layers()))[-1]
 
     tensors = [tensor.requires_grad_() for tensor in (keys, targets, rate)]
-    assert torch.autograd.gradcheck(read_back, tensors)
+    assert gradcheck(read_back, tensors)
 
 
 @pytest.mark.parametrize("shape", some([(2, 3)], [(2, 3), (1, 4)]))
 def test_gradient_with_respect_to_embeddings(shape: tuple[int, int]) -> None:
     model, z = small(num_heads=2), drawn(*shape, FEATURES).requires_grad_()
-    assert torch.autograd.gradcheck(model, z)
-    assert torch.autograd.gradcheck(lambda z: model.answer_and_error(z)[1], z)
+    assert gradcheck(model, z)
+    assert gradcheck(lambda z: model.answer_and_error(z)[1], z)
 
 
 def test_a_memory_that_is_not_trained_is_kept_with_the_weights() -> None:

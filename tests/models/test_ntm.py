@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from each import some
 from farfield.functional import cosine_similarity, ntm_head_sizes, slot_address
 from farfield.models import NTM
-from made import assert_spread, drawn, generator, state_of, unsettled
+from made import assert_spread, drawn, generator, gradcheck, state_of, unsettled
 from oracles import webb2021_rivals as oracle
 
 FEATURES, OUTPUTS = 6, 3
@@ -88,16 +88,14 @@ def test_cosines() -> None:
     torch.testing.assert_close(shared[1], cosine_similarity(keys[1], slots[0]))
     nothing = cosine_similarity(torch.zeros(1, 1, 4, requires_grad=True), torch.zeros(1, 2, 4))
     assert not nothing.any()
-    assert torch.autograd.gradcheck(
-        cosine_similarity, [keys.requires_grad_(), slots.requires_grad_()]
-    )
+    assert gradcheck(cosine_similarity, [keys.requires_grad_(), slots.requires_grad_()])
 
 
 @pytest.mark.parametrize("first_read", [True, False])
 @pytest.mark.parametrize("shape", some([(2, 3)], [(2, 3), (1, 4)]))
 def test_gradient_with_respect_to_embeddings(shape: tuple[int, int], first_read: bool) -> None:
     model = small(first_read=first_read)
-    assert torch.autograd.gradcheck(model, drawn(*shape, FEATURES).requires_grad_())
+    assert gradcheck(model, drawn(*shape, FEATURES).requires_grad_())
 
 
 def test_first_parameters() -> None:

@@ -12,7 +12,7 @@ from farfield.experiments import ScoringNetwork, Spec
 from farfield.models import LSTMScorer, RNNScorer
 from farfield.nn import ContextNorm, PanelEncoder
 from farfield.tasks import VisualAnalogies
-from made import assert_spread, drawn, generator, state_of, unsettled
+from made import assert_spread, drawn, generator, gradcheck, state_of, unsettled
 from oracles import webb2020 as oracle
 
 
@@ -53,7 +53,7 @@ def test_a_scorer_is_loops_and_what_torch_computes(time: int) -> None:
 def test_gradients_of_a_scorer() -> None:
     for time, hidden_size in ((2, 3), (4, 2)):
         scorer = unsettled(RNNScorer(4, hidden_size=hidden_size, generator=generator()))
-        assert torch.autograd.gradcheck(scorer, (drawn(2, time, 4).requires_grad_(),))
+        assert gradcheck(scorer, (drawn(2, time, 4).requires_grad_(),))
 
 
 def test_sizes_and_first_parameters_are_those_of_the_paper() -> None:

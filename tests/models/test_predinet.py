@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from farfield.functional import pair_attention
 from farfield.models import PrediNet
-from made import assert_spread, drawn, generator, state_of, unsettled
+from made import assert_spread, drawn, generator, gradcheck, state_of, unsettled
 from oracles import webb2021_rivals as oracle
 
 FEATURES, OUTPUTS = 6, 3
@@ -42,7 +42,7 @@ def test_attention() -> None:
         np.testing.assert_allclose(
             torch.stack([weights[row] for weights in found]), expected, rtol=1e-10, atol=1e-14
         )
-    assert torch.autograd.gradcheck(
+    assert gradcheck(
         pair_attention, [tensor.requires_grad_() for tensor in (z, first, second, key)]
     )
 
@@ -71,7 +71,7 @@ def test_equal_queries_compare_nothing_but_places() -> None:
 @pytest.mark.parametrize("shape", [(2, 3), (1, 4)])
 def test_gradient_with_respect_to_embeddings(shape: tuple[int, int]) -> None:
     model = small(shape[1])
-    assert torch.autograd.gradcheck(model, drawn(*shape, FEATURES).requires_grad_())
+    assert gradcheck(model, drawn(*shape, FEATURES).requires_grad_())
 
 
 def test_first_parameters() -> None:

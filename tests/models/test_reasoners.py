@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from farfield.functional import sinusoidal_position
 from farfield.models import ESBN, LSTM, REASONERS, Relational, Transformer
 from farfield.nn import ContextNorm, ConvEncoder
+from made import gradcheck
 from oracles import webb2021 as oracle
 
 FEATURES, OUTPUTS = 6, 3
@@ -169,7 +170,7 @@ def test_transformer_sees_the_order() -> None:
 @pytest.mark.parametrize("shape", [(2, 3), (1, 5)])
 def test_gradient_with_respect_to_embeddings(build, shape: tuple[int, int]) -> None:
     model = build()
-    assert torch.autograd.gradcheck(model, drawn(*shape, FEATURES).requires_grad_())
+    assert gradcheck(model, drawn(*shape, FEATURES).requires_grad_())
 
 
 def test_first_parameters_of_esbn() -> None:

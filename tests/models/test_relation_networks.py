@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farfield.models import RN, TRN
-from made import assert_spread, drawn, generator, state_of, unsettled
+from made import assert_spread, drawn, generator, gradcheck, state_of, unsettled
 from oracles import webb2021_rivals as oracle
 
 FEATURES, OUTPUTS = 6, 3
@@ -105,7 +105,7 @@ def test_first_parameters_of_trn() -> None:
 @pytest.mark.parametrize("build", [small_rn, small_trn])
 @pytest.mark.parametrize("shape", [(2, 3), (1, 4)])
 def test_gradient_with_respect_to_embeddings(build, shape: tuple[int, int]) -> None:
-    assert torch.autograd.gradcheck(build(), drawn(*shape, FEATURES).requires_grad_())
+    assert gradcheck(build(), drawn(*shape, FEATURES).requires_grad_())
 
 
 @pytest.mark.parametrize("build", [small_rn, small_trn])

@@ -33,7 +33,7 @@ from farfield.tasks import (
     scored_of,
 )
 from farfield.training import OneNetwork, evaluate, problems_of_run
-from made import generator, state_of, unsettled
+from made import generator, gradcheck, state_of, unsettled
 from oracles import sets as oracle
 
 BATCH, ITEMS, FEATURES = 3, 5, 6
@@ -113,7 +113,7 @@ def test_gradients_of_attention_with_padding() -> None:
         return self_attention(*arguments, num_heads=2, key_padding_mask=mask)
 
     inputs = [each.requires_grad_() for each in (z, weight, bias)]
-    assert torch.autograd.gradcheck(attend, inputs)
+    assert gradcheck(attend, inputs)
 
 
 def test_patches() -> None:

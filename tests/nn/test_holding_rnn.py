@@ -13,7 +13,7 @@ from torch import Tensor
 
 from farfield.functional import holding_recurrence
 from farfield.nn import HoldingRNN
-from made import drawn, generator, state_of, unsettled
+from made import drawn, generator, gradcheck, gradgradcheck, state_of, unsettled
 from oracles import sequence_layers as oracle
 
 INPUTS, HIDDEN, GROUPS, BATCH, TIME = 3, 8, 4, 2, 6
@@ -46,8 +46,8 @@ def test_the_recurrence_is_that_of_loops(min_update: float) -> None:
 def test_its_gradient(time: int, min_update: float) -> None:
     recurrence = functools.partial(holding_recurrence, min_update=min_update)
     wanted = [tensor.clone().requires_grad_() for tensor in given(time)]
-    assert torch.autograd.gradcheck(recurrence, wanted)
-    assert torch.autograd.gradgradcheck(recurrence, wanted, fast_mode=time > 1)
+    assert gradcheck(recurrence, wanted)
+    assert gradgradcheck(recurrence, wanted)
 
 
 @pytest.mark.parametrize("min_update", MIN_UPDATES)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from farfield.functional import linear_recurrence, ring_spectrum
 from farfield.functional._recurrent._linear_recurrence import _in_pieces
 from farfield.nn import LinearRecurrentUnit
-from made import drawn, generator, state_of, unsettled
+from made import drawn, generator, gradcheck, gradgradcheck, state_of, unsettled
 from oracles import sequence_layers as oracle
 
 INPUTS, HIDDEN, BATCH = 3, 4, 2
@@ -47,8 +47,8 @@ def test_recurrence(time: int, function) -> None:
 def test_gradient_of_the_recurrence(time: int, function) -> None:
     given = (complexes(time, BATCH, 2), decays(2), complexes(BATCH, 2, seed=2))
     wanted = [tensor.clone().requires_grad_() for tensor in given]
-    assert torch.autograd.gradcheck(function, wanted)
-    assert torch.autograd.gradgradcheck(function, wanted)
+    assert gradcheck(function, wanted)
+    assert gradgradcheck(function, wanted)
 
 
 @given(

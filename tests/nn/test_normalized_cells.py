@@ -24,6 +24,7 @@ from farfield.nn import (
     PerProjection,
     SlidingContextNorm,
 )
+from made import gradcheck
 from oracles import recurrent_cells as oracle
 
 INPUTS, HIDDEN, BATCH, TIME = 3, 4, 5, 6
@@ -327,7 +328,7 @@ def test_gradient(kind: str, shape: tuple[int, ...], placement) -> None:
 
     x = drawn(time, batch, inputs).requires_grad_()
     parameters = [p.detach().clone().requires_grad_() for p in module.parameters()]
-    assert torch.autograd.gradcheck(outputs, (x, *parameters))
+    assert gradcheck(outputs, (x, *parameters))
 
 
 @pairs

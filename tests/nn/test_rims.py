@@ -32,7 +32,7 @@ from farfield.nn import (
     RIMs,
     Wiring,
 )
-from made import drawn, generator, unsettled
+from made import drawn, generator, gradcheck, unsettled
 from oracles import rims as oracle
 
 FEATURES, MECHANISMS, SIZE, BATCH, TIME, ELEMENTS = 3, 4, 6, 3, 4, 5
@@ -213,7 +213,7 @@ def test_gradients(wiring: Wiring) -> None:
         for mine, other in zip(through, plain(*leaves), strict=True):
             assert_same(mine, other)
         return
-    assert torch.autograd.gradcheck(outputs, leaves, fast_mode=True)
+    assert gradcheck(outputs, leaves)
 
 
 @pytest.mark.thorough
@@ -242,7 +242,7 @@ def test_full_gradients(wiring: Wiring, shape: tuple[int, ...]) -> None:
         return torch.func.functional_call(layer, given, (x,))[0]
 
     leaves = [drawn(time, batch, 2), *(p.detach().clone() for p in layer.parameters())]
-    assert torch.autograd.gradcheck(outputs, [leaf.requires_grad_() for leaf in leaves])
+    assert gradcheck(outputs, [leaf.requires_grad_() for leaf in leaves])
 
 
 # --- Who is active -------------------------------------------------------------------------------

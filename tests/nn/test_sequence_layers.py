@@ -26,7 +26,7 @@ from farfield.nn import (
     RelationalMemoryCore,
     RIMs,
 )
-from made import drawn, generator, state_of, unsettled
+from made import drawn, generator, gradcheck, state_of, unsettled
 from oracles import recurrent_cells as cells
 from processes import run_forked
 
@@ -281,9 +281,7 @@ def test_gradient(name: str, shape: tuple[int, int]) -> None:
 
     x = drawn(*shape, 2).requires_grad_()
     given = [parameter.detach().clone().requires_grad_() for parameter in module.parameters()]
-    # Number by number at one step, where no window matters; along random directions at several.
-    fast = shape[0] > 1 or name in GROWING[1:]
-    assert torch.autograd.gradcheck(called, (x, *given), fast_mode=fast)
+    assert gradcheck(called, (x, *given))
 
 
 @layers

@@ -9,7 +9,7 @@ import torch
 from farfield.core import stream
 from farfield.nn import SilhouetteEncoder
 from farfield.tasks import VAECTranslation
-from made import drawn, generator, unsettled
+from made import drawn, generator, gradcheck, unsettled
 from oracles import webb2020 as oracle
 
 
@@ -37,7 +37,7 @@ def test_gradients_are_those_of_all_pixels() -> None:
     def embedded(colors: torch.Tensor) -> torch.Tensor:
         return torch.func.functional_call(made, {"colors": colors}, (pictures,))
 
-    assert torch.autograd.gradcheck(embedded, made.colors.detach().clone().requires_grad_())
+    assert gradcheck(embedded, made.colors.detach().clone().requires_grad_())
 
 
 def test_clutter_leaves_the_map_of_the_object_as_it_is() -> None:

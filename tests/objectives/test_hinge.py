@@ -11,7 +11,7 @@ from farfield.core import TRAINING, Problems, stream
 from farfield.models import GAN, ResNetDiscriminator, ResNetGenerator
 from farfield.objectives import Bound, HingeDiscriminator, HingeGenerator, Update
 from farfield.objectives._hinge import info_nce, quarter_turns
-from made import drawn, generator, state_of, unsettled
+from made import drawn, generator, gradcheck, state_of, unsettled
 from oracles import adversarial as oracle
 
 SIDE = 8
@@ -112,7 +112,7 @@ def test_noise_is_normal_and_another_in_every_update() -> None:
 def test_gradients_of_the_info_max_term(shape: tuple[int, int, int]) -> None:
     batch, feature, _ = shape
     local, whole = drawn(*shape).requires_grad_(), drawn(batch, feature, seed=5).requires_grad_()
-    assert torch.autograd.gradcheck(info_nce, (local, whole))
+    assert gradcheck(info_nce, (local, whole))
     expected = oracle.info_nce(local.detach().numpy(), whole.detach().numpy())
     assert float(info_nce(local, whole).detach()) == pytest.approx(expected, rel=1e-12)
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from farfield.core import TRAINING, Problems, stream
 from farfield.objectives import ICT, Bound, MeanTeacher, Update
 from farfield.training import OneNetwork
+from made import gradcheck
 from oracles import learning_rules as oracle
 from small import ThreeLayers, classified, cross_entropy, small_experiment
 
@@ -142,7 +143,7 @@ def test_gradients_are_those_of_finite_differences(mixes_logits: bool) -> None:
         update = update_of(rule, model, 3, state=state)
         return rule.loss(dataclasses.replace(update, network=network))[0]
 
-    assert torch.autograd.gradcheck(loss, values)
+    assert gradcheck(loss, values)
 
 
 def test_without_a_teacher_no_gradient_passes_to_the_target() -> None:

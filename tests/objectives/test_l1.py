@@ -16,6 +16,7 @@ from farfield.experiments import Spec
 from farfield.nn import ContextNorm, DivisiveNorm1d, NormalizedLSTM
 from farfield.objectives import ActivationL1, CenteredL1, Supervised
 from farfield.training import OneNetwork, Stack
+from made import gradcheck
 from small import loss_of, small_experiment
 
 DRAW = stream(0, "objective")
@@ -152,7 +153,7 @@ def test_gradients_flow(rule) -> None:
         return loss_of(rule, network, batch, loss, DRAW, given)
 
     values = [parameter.detach().clone().requires_grad_() for parameter in parameters]
-    assert torch.autograd.gradcheck(total, values)
+    assert gradcheck(total, values)
     plain = torch.autograd.grad(loss_of(Supervised(), network, batch, loss, DRAW), parameters)
     priced = torch.autograd.grad(loss_of(rule, network, batch, loss, DRAW), parameters)
     assert not any(torch.equal(*pair) for pair in zip(plain, priced, strict=True))

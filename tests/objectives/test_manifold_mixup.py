@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from farfield.core import TRAINING, Problems, stream
 from farfield.objectives import Bound, ManifoldMixup, Mixup, Update
 from farfield.training import OneNetwork
+from made import gradcheck
 from oracles import learning_rules as oracle
 from small import ThreeLayers, classified, cross_entropy, loss_of, small_experiment
 
@@ -114,7 +115,7 @@ def test_gradients_are_those_of_finite_differences(layer: int) -> None:
         )
         return rule.loss(update)[0]
 
-    assert torch.autograd.gradcheck(loss, values)
+    assert gradcheck(loss, values)
 
 
 @pytest.mark.parametrize(
