@@ -34,8 +34,8 @@ from farfield.nn import (
     Syntax,
     Wiring,
 )
-from farfield.reproductions.webb2020._tables import RELEASED_CONTEXTS
-from farfield.reproductions.webb2021._tables import RELEASED_REASONERS
+from farfield.reproductions.webb2020._experiments import RELEASED_CONTEXTS
+from farfield.reproductions.webb2021._experiments import RELEASED_REASONERS
 from made import drawn, generator
 
 Build = Callable[..., nn.Module]

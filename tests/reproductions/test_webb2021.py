@@ -16,7 +16,7 @@ from farfield.reproductions import (
     webb2020,
     webb2021,
 )
-from farfield.reproductions.webb2021 import _print as printed
+from farfield.reproductions.webb2021._experiments import BY_TASK, TRAININGS, WITHHELD
 from farfield.tasks import TASKS
 from farfield.tasks._rules._abstract_rules import RuleTask
 
@@ -41,11 +41,11 @@ def test_every_claim_has_its_own_name_and_experiment():
 
 
 def test_a_number_that_is_printed_twice_is_one_experiment():
-    for subject in printed.SUBJECTS:
-        home = TABLES[f"webb2021/table-{subject.table}"].cells
-        again = TABLES[f"webb2021/table-{subject.encoders_table}"].cells
+    for table, training in zip((9, 10, 11, 12), TRAININGS, strict=True):
+        home = TABLES[f"webb2021/table-{table}"].cells
+        again = TABLES[f"webb2021/table-{table + 6}"].cells
         for name in ("esbn", "transformer"):
-            for withheld in printed.WITHHELD[: len(subject.epochs)]:
+            for withheld in WITHHELD[: len(training.epochs)]:
                 first = home[f"{name}+tcn/withheld-{withheld}"]
                 second = again[f"{name}-conv/withheld-{withheld}"]
                 assert first.experiment == second.experiment
@@ -101,10 +101,10 @@ def test_a_claim_is_about_what_its_place_says(claim):
 @each("claim", [table.cells[f"esbn+tcn/withheld-{m}"] for table in FULL for m in (0, 50, 85, 95)])
 def test_the_task_draws_that_many_training_problems(claim):
     drawn = claim.experiment.task.draw(stream(0, "test"))["training"]
-    [source] = [s for s in printed.SUBJECTS if s.task is type(claim.experiment.task)]
-    column = printed.WITHHELD.index(claim.experiment.task.withheld)
-    assert len(drawn) == source.training[column]
-    steps = source.epochs[column] * math.ceil(len(drawn) / 32)
+    training = BY_TASK[claim.experiment.task.name]
+    column = WITHHELD.index(claim.experiment.task.withheld)
+    assert len(drawn) == training.problems[column]
+    steps = training.epochs[column] * math.ceil(len(drawn) / 32)
     assert claim.experiment.recipe.steps == steps
 
 
@@ -165,7 +165,7 @@ def test_same_different_with_few_shapes_is_run_in_full_even_when_in_a_hurry():
 def test_beyond_has_one_goal_a_task_and_the_paper_s_problems():
     beyond = TABLES["webb2021/beyond"]
     goals = [claim for claim in beyond.claims if claim.published.goal is not None]
-    assert [claim.subject for claim in goals] == [subject.title for subject in printed.SUBJECTS]
+    assert [claim.subject for claim in goals] == [table.claims[0].subject for table in FULL]
     assert {claim.row for claim in goals} == {"ESBN (conv) + whitening"}
     assert len({claim.experiment.model for claim in goals}) == 1
     hardest = {claim.experiment.task for claim in TABLES["webb2021/hardest"].claims}
@@ -178,9 +178,7 @@ def test_every_variant_is_claimed_in_every_test_regime():
     variants = TABLES["webb2021/variants"]
     tasks = {claim.experiment.task for claim in variants.claims}
     rules = {name for name, task in TASKS.items() if issubclass(task, RuleTask)}
-    assert {task.name for task in tasks} == rules - {
-        subject.task.name for subject in printed.SUBJECTS
-    }
+    assert {task.name for task in tasks} == rules - BY_TASK.keys()
     for claim in variants.claims:
         tests = [regime.name for regime in claim.experiment.task.regimes[1:]]
         same = [other for other in variants.claims if other.experiment == claim.experiment]

@@ -232,7 +232,7 @@ class Paper:
     def _table(self, name: str, shared: Toml, data: Toml) -> Table:
         """Build a table from its keys, over the keys that all tables share."""
         with _naming(name):
-            given = _with_like(data, name)
+            given = _with_like(data[name], data)
             own = {key: given.pop(key) for key in _Table.__struct_fields__ if key in given}
             fields = msgspec.structs.asdict(msgspec.convert(own, _Table))
             claims: list[Claim] = []
@@ -368,15 +368,16 @@ class Paper:
         return [claim for name, claim in cells.items() if fnmatchcase(name, cell)]
 
 
-def _with_like(data: Toml, name: str) -> Toml:
+def _with_like(keys: Toml, tables: Toml) -> Toml:
     """Copy the keys of a table, over the keys of the table that `like` names."""
-    given = dict(data[name])
-    if (other := given.pop("like", None)) is None:
-        return given
-    if other not in data:
-        raise UnknownNameError("table of like", str(other), data)
-    but = data[other].get("but", {}) | given.get("but", {})
-    return {**data[other], **given, "but": but}
+    own = dict(keys)
+    if (other := own.pop("like", None)) is None:
+        return own
+    if other not in tables:
+        raise UnknownNameError("table of like", str(other), tables)
+    others = {name: table for name, table in tables.items() if name != other}
+    base = _with_like(tables[other], others)
+    return {**base, **own, "but": base.get("but", {}) | own.get("but", {})}
 
 
 def _parse_number(text: str, fields: Toml) -> Published | Unpublished:

@@ -8,7 +8,7 @@ from farfield.reports._exhibits._exhibit import Figure, Quote
 from farfield.reports._exhibits._representations import EmbeddingsByDimension
 from farfield.reports._exhibits._time_courses import TimeCourses
 from farfield.reproductions import Table
-from farfield.reproductions.webb2020 import TABLE_1
+from farfield.reproductions.webb2020 import PAPER
 
 LOSS: Final = 0.2
 """Where a network counts as converged: a tenth of the ln 7 that guessing costs. The supplement
@@ -19,7 +19,11 @@ QUICK_NETWORKS: Final = 2
 
 def _rows(key: str, title: str, regime: str, *rows: str) -> Table:
     """One cell of each of some rows of Table 1."""
-    claims = [claim for claim in TABLE_1.claims if claim.regime == regime and claim.row in rows]
+    claims = [
+        claim
+        for claim in PAPER.tables["table-1"].claims
+        if claim.regime == regime and claim.row in rows
+    ]
     return Table(key=f"webb2020/{key}", title=title, claims=tuple(claims))
 
 

@@ -12,7 +12,7 @@ from farfield.reports._exhibits._representations import KeysByPlace
 from farfield.reports._exhibits._scores import Generalization
 from farfield.reports._exhibits._time_courses import TimeCourses
 from farfield.reproductions import Claim, Published, Table
-from farfield.reproductions import webb2021 as tables
+from farfield.reproductions.webb2021 import PAPER
 
 LEVEL: Final = 0.95
 """Level that section 4 calls nearly perfect."""
@@ -41,7 +41,7 @@ def _models(key: str, title: str, numbers: Iterable[int], regime: str, *more: st
 
     All but the PrediNet on same/different, which is shown without (appendix A.5.1).
     """
-    full = (tables.TABLE_9, tables.TABLE_10, tables.TABLE_11, tables.TABLE_12, tables.TABLE_19)
+    full = [PAPER.tables[f"table-{number}"] for number in (9, 10, 11, 12, 19)]
     rows = ("esbn", "transformer", "ntm", "mnm", "lstm", "rn")
     patterns = [f"table-{number}/{row}+tcn/{regime}" for number in numbers for row in rows]
     patterns += [
@@ -92,7 +92,7 @@ FIGURE_6: Final = Figure(
     table=_selected(
         "figure-6",
         "The ESBN and the Transformer with three encoders",
-        (tables.TABLE_15, tables.TABLE_16, tables.TABLE_17, tables.TABLE_18),
+        [PAPER.tables[f"table-{number}"] for number in (15, 16, 17, 18)],
     ),
     exhibits=(
         PairedTests(
@@ -143,7 +143,7 @@ FIGURE_8: Final = Figure(
         title="Training time course of the ESBN with a learned default memory, m = 0",
         claims=(
             *_models("figure-8", "", (10,), "withheld-0", "table-19/relational*/withheld-0").claims,
-            *tables.TABLE_20.select("relational-match-to-sample/*/withheld-0").claims,
+            *PAPER.tables["table-20"].select("relational-match-to-sample/*/withheld-0").claims,
         ),
     ),
     exhibits=(TimeCourses(level=LEVEL),),
@@ -160,7 +160,7 @@ FIGURE_9: Final = Figure(
     table=_selected(
         "figure-9",
         "Keys that an ESBN writes and recalls on distribution-of-three, m = 95",
-        (tables.TABLE_11,),
+        (PAPER.tables["table-11"],),
         "esbn+tcn/withheld-95",
     ),
     exhibits=(KeysByPlace(),),

@@ -15,8 +15,8 @@ from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Unpublished
 from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions.lamb2022._copying import COPYING
-from farfield.reproductions.webb2020 import TABLE_1
-from farfield.reproductions.webb2021 import TABLE_12
+from farfield.reproductions.webb2020 import PAPER as WEBB2020
+from farfield.reproductions.webb2021 import PAPER as WEBB2021
 
 MEASURED: Final = Unpublished(runs=3, selection="weights of the last step", split="new problems")
 RULES: Final[dict[str, Objective]] = {
@@ -24,8 +24,14 @@ RULES: Final[dict[str, Objective]] = {
     "Manifold Mixup": ManifoldMixup(layers=("encoder",)),
 }
 SOURCES: Final = {
-    "identity-rules": (TABLE_12.select("lstm+tcn/withheld-95", "esbn+tcn/withheld-95"), 1_000),
-    "vaec": (TABLE_1.select("context-norm/training", "context-norm/region-*"), 500),
+    "identity-rules": (
+        WEBB2021.tables["table-12"].select("lstm+tcn/withheld-95", "esbn+tcn/withheld-95"),
+        1_000,
+    ),
+    "vaec": (
+        WEBB2020.tables["table-1"].select("context-norm/training", "context-norm/region-*"),
+        500,
+    ),
     "copying": (COPYING.select("holding-rnn/*"), 1_000),
 }
 """Cells of the papers, and the steps that their networks have here."""
