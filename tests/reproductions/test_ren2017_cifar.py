@@ -14,13 +14,21 @@ from farfield.nn import CenterImages, MapNormalizer
 from farfield.objectives import ActivationL1, CenteredL1, CropAndFlip, Supervised
 from farfield.reports import FIGURES
 from farfield.reproductions import STATEMENTS, TABLES, Published, judge
-from farfield.reproductions.ren2017 import _networks as networks
-from farfield.reproductions.ren2017 import _print_cifar as printed
+from farfield.reproductions.ren2017 import PAPER
+from farfield.reproductions.ren2017 import _images as networks
 from farfield.tasks import ImageClasses
+
+_, DEPENDENCE = PAPER.numbers("figure-5.tsv")
 
 
 def cells(key: str):
     return TABLES[f"ren2017/{key}"].claims
+
+
+def printed(name: str) -> dict[str, list[str]]:
+    """Numbers of a TSV as the page has them, as fractions."""
+    _, rows = PAPER.numbers(name)
+    return {row: [f"0.{text.replace('.', '')}" for text in texts] for row, texts in rows.items()}
 
 
 def written(row: str) -> str:
@@ -32,30 +40,35 @@ def test_table_3_is_that_of_the_page(paper_text) -> None:
     text = paper_text("ren2017")
     page = text[text.index("Table 3: CIFAR-10/100 experiments") :]
     page = page[: page.index("Refer to caption")]
-    rows = [" ".join([written(row), *numbers]) for row, numbers in printed.TABLE_3.items()]
+    rows = [" ".join([written(row), *numbers]) for row, numbers in printed("table-3.tsv").items()]
     assert page.strip().splitlines()[2:] == rows
 
 
 def test_columns_of_images_of_table_7_are_those_of_the_page(paper_text) -> None:
     text = paper_text("ren2017")
     page = text[text.index("Model CIFAR-10 CIFAR-100 LSTM Tanh RNN ReLU RNN") :]
-    lines = page.splitlines()[1 : 1 + len(printed.TABLE_7)]
-    rows = [" ".join([written(row), *numbers]) for row, numbers in printed.TABLE_7.items()]
+    table = printed("table-7-cifar.tsv")
+    lines = page.splitlines()[1 : 1 + len(table)]
+    rows = [" ".join([written(row), *numbers]) for row, numbers in table.items()]
     assert [" ".join(line.split()[:-3]) for line in lines] == rows
 
 
 def test_numbers_of_residual_networks_are_those_of_the_text(paper_text) -> None:
     text = paper_text("ren2017")
-    for (first, second), words in (
-        (printed.RESNET["BN"], "obtaining {}% accuracy on CIFAR-10, and {}% on CIFAR-100"),
-        (printed.RESNET["DN*"], "Our best DN model achieves {}% and {}%, respectively"),
-        (
-            (printed.SIGMA_GAIN, printed.L1_GAIN),
-            "sigma ({}% gain on CIFAR-100) and the L1 regularizer ({}%)",
-        ),
+    _, rows = PAPER.numbers("resnet.tsv")
+    for row, words in (
+        ("BN", "obtaining {}% accuracy on CIFAR-10, and {}% on CIFAR-100"),
+        ("DN*", "Our best DN model achieves {}% and {}%, respectively"),
     ):
-        assert words.format(first, second) in text
-    assert f"helps the performance ({printed.LEARNED_GAIN}% gain on CIFAR-100)" in text
+        assert words.format(*rows[row]) in text
+    gains = {
+        name: f"{(one.low + one.high) / 2:.1f}%"
+        for name in ("smoothing", "l1", "learned-smoothing")
+        for one in [STATEMENTS[f"ren2017/resnet-{name}"]]
+    }
+    assert gains == {"smoothing": "2.5%", "l1": "0.5%", "learned-smoothing": "1.3%"}
+    assert "sigma (2.5% gain on CIFAR-100) and the L1 regularizer (0.5%)" in text
+    assert "helps the performance (1.3% gain on CIFAR-100)" in text
 
 
 def test_captions_of_figure_5_are_those_of_the_page(paper_text) -> None:
@@ -64,7 +77,7 @@ def test_captions_of_figure_5_are_those_of_the_page(paper_text) -> None:
     caption = r"^(\S.*)\n\nRefer to caption\n\nCorr. (\S+)\n\nMI (\S+)$"
     found = re.findall(caption, page, re.MULTILINE)
     captions = {row.replace("BN-S", "BN-s").replace("LN-S", "LN-s"): pair for row, *pair in found}
-    assert captions == {written(row): [*pair] for row, pair in printed.DEPENDENCE.items()}
+    assert captions == {written(row): [*pair] for row, pair in DEPENDENCE.items()}
 
 
 def test_every_published_number_is_a_claim() -> None:
@@ -73,8 +86,9 @@ def test_every_published_number_is_a_claim() -> None:
         assert len(published) == count
     percents = [str(claim.published) for claim in cells("table-7-cifar")]
     numbers = Counter(f"0.{percent.replace('.', '')}" for percent in percents)
-    assert numbers == Counter(number for pair in printed.TABLE_7.values() for number in pair)
-    assert len(printed.DEPENDENCE) == 11
+    table = printed("table-7-cifar.tsv")
+    assert numbers == Counter(number for pair in table.values() for number in pair)
+    assert len(DEPENDENCE) == 11
 
 
 def test_cells_of_both_tables_are_the_same_experiments() -> None:
@@ -99,7 +113,7 @@ def test_learning_rates_fall_after_the_published_steps() -> None:
 
 def test_only_the_regularized_baseline_decays_and_drops() -> None:
     for claim in cells("table-3"):
-        decays = claim.row == printed.REGULARIZED
+        decays = claim.row == "Baseline + WD + Dropout"
         assert (claim.experiment.recipe.optimizer.weight_decay == 0.1) == decays
         core = dict(claim.experiment.model.core.options)
         assert (core.get("dropout", 0) == 0.5) == decays
@@ -154,7 +168,10 @@ def test_full_cells_need_data_and_narrow_ones_can_be_run_in_full(monkeypatch) ->
 
 def test_rows_of_our_table_are_those_of_the_paper_under_one_recipe() -> None:
     claims = cells("cifar-narrow")
-    assert {claim.row for claim in claims} == {*printed.TABLE_3, *printed.TABLE_7}
+    assert {claim.row for claim in claims} == {
+        *printed("table-3.tsv"),
+        *printed("table-7-cifar.tsv"),
+    }
     rates = {(claim.experiment.recipe.steps, claim.experiment.recipe.schedule) for claim in claims}
     assert len(rates) == 1
     assert sum(claim.regime.startswith(("brightness", "contrast")) for claim in claims) == 13 * 8
@@ -201,6 +218,6 @@ def test_statements_are_on_cells_of_these_tables() -> None:
 def test_the_words_of_figures_are_of_quantities_that_they_measure() -> None:
     for key in ("ren2017/figure-5", "ren2017/figure-5-narrow"):
         figure = FIGURES[key]
-        assert {claim.row for claim in figure.table.claims} == set(printed.DEPENDENCE)
+        assert {claim.row for claim in figure.table.claims} == set(DEPENDENCE)
         assert figure.words("BN + L1/correlation") == "0.17 (Figure 5)"
         assert figure.words("LN/information") == "1.41 (Figure 5)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Mapping
 from typing import Final
 
 from farfield.reports._exhibits._exhibit import Figure, Quote
@@ -11,35 +10,37 @@ from farfield.reports._exhibits._images import Restorations
 from farfield.reports._exhibits._layers import ResponsePairs
 from farfield.reports._exhibits._normalizers import ActivationCurves, ConstantsByLayer
 from farfield.reports._exhibits._scores import ScoresBySetting
-from farfield.reproductions import Table
-from farfield.reproductions.ren2017 import (
-    CAPTIONS,
-    CIFAR_NARROW,
-    DEPENDENCE,
-    FIGURE_4,
-    FIGURE_7,
-    METHODS,
-    RESNET,
-    RESNET_NARROW,
-    SETTINGS,
-    SETTINGS_NARROW,
-    T91,
-    TABLE_7_CIFAR,
-)
+from farfield.reproductions import TABLES, Table
+from farfield.reproductions.ren2017 import PAPER
+
+CAPTIONS: Final = TABLES["ren2017/captions"]
+CIFAR_NARROW: Final = TABLES["ren2017/cifar-narrow"]
+RESNET: Final = TABLES["ren2017/resnet"]
+RESNET_NARROW: Final = TABLES["ren2017/resnet-narrow"]
+SETTINGS: Final = TABLES["ren2017/settings"]
+SETTINGS_NARROW: Final = TABLES["ren2017/settings-narrow"]
+T91: Final = TABLES["ren2017/super-resolution-t91"]
+TABLE_7_CIFAR: Final = TABLES["ren2017/table-7-cifar"]
+QUANTITIES, DEPENDENCE = PAPER.numbers("figure-5.tsv")
+FIGURE_4: Final = ("lenna", "foreman", "monarch")
+FIGURE_7: Final = ("comic", "face")
 
 
-def _figure(number: int, images: Mapping[str, tuple[str, str, str, str]]) -> Figure:
+def _figure(number: int, images: tuple[str, ...]) -> Figure:
+    table = CAPTIONS.select(*(f"{image}/*" for image in images))
     return Figure(
         table=Table(
             key=f"ren2017/figure-{number}",
             title="Images of Set14 enlarged by 4",
-            claims=CAPTIONS.select(*(f"{image}/*" for image in images)).claims,
+            claims=table.claims,
         ),
-        exhibits=(Restorations(regime="set14", images=tuple(images)),),
+        exhibits=(Restorations(regime="set14", images=images),),
         says=tuple(
-            Quote(of=f"{image}/{row.replace('*', '[*]')}", words=f"{psnr} dB (Figure {number})")
-            for image, numbers in images.items()
-            for row, psnr in zip(METHODS, numbers, strict=True)
+            Quote(
+                of=f"{claim.group}/{claim.row.replace('*', '[*]')}",
+                words=f"{claim.published} dB (Figure {number})",
+            )
+            for claim in table.claims
         ),
         quick_networks=1,
     )
@@ -108,7 +109,7 @@ FIGURE_3_NARROW: Final = Figure(
 PAIR_CAPTIONS: Final = tuple(
     Quote(of=f"{glob.escape(row)}/{quantity}", words=f"{value} (Figure 5)")
     for row, values in DEPENDENCE.items()
-    for quantity, value in zip(("correlation", "information"), values, strict=True)
+    for quantity, value in zip(QUANTITIES, values, strict=True)
 )
 FIRST: Final = ResponsePairs(layer="core.convolutions.0", regime="test")
 """Pairs of channels of the first convolution, before anything is normalized."""
