@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from farfield.cli._readers import MODELS
+from farfield.cli._names import MODELS
 from farfield.core import REFERENCES
 from farfield.experiments import TASK_ARGUMENTS
 from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS

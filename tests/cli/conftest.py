@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from farfield.cli import main
-from farfield.cli._index import NAMES
+from farfield.cli._list import NAMES
 from farfield.execution import Here
 from farfield.reports import FIGURES, Figure, KeysByPlace, Quote
 from farfield.reproductions import TABLES, Table
@@ -41,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unchecked: Iterator[
     a checkout with changes are not exported. No results come with Farfield, which take seconds
     to read.
     """
-    monkeypatch.setattr("farfield.cli._results.recorded_results", lambda: tmp_path / "none")
+    monkeypatch.setattr("farfield.cli._report.recorded_results", lambda: tmp_path / "none")
     monkeypatch.setattr("farfield.records._environment._commit", lambda: "release")
     monkeypatch.setattr("farfield.cli._main._uncollected", contextlib.nullcontext)
     monkeypatch.setattr("farfield.execution._run._executor_for", lambda *_: Here())

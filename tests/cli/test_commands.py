@@ -15,13 +15,12 @@ import torch
 from PIL import Image
 
 from each import some
-from farfield.cli import _reproduce, _results, _train
+from farfield.cli import _report, _reproduce, _train
 from farfield.cli._arguments import Search, Train
 from farfield.cli._console import make_console
-from farfield.cli._index import NAMES
-from farfield.cli._readers import find_reader
-from farfield.cli._search import search_of
-from farfield.cli._train import HIDDEN, cluster_of, experiment_of, train_missing
+from farfield.cli._list import NAMES
+from farfield.cli._names import find_reader
+from farfield.cli._train import HIDDEN, cluster_of, experiment_of, search_of, train_missing
 from farfield.core import REFERENCES, stream
 from farfield.execution import Here, run
 from farfield.execution._job import Job
@@ -787,7 +786,7 @@ def test_where_nothing_was_run_a_report_is_of_what_comes_with_farfield(
     places = "--records mine --results package --pages pages"
     assert farfield(f"report webb2021/tiny --export {places}").status == 0
     before = content(folder / "package")
-    monkeypatch.setattr(_results, "recorded_results", lambda: folder / "package")
+    monkeypatch.setattr(_report, "recorded_results", lambda: folder / "package")
     (folder / "results").mkdir()  # of another program
     (folder / "results" / "other.json").write_text("{}")
     named = farfield("report webb2021/tiny --records results")

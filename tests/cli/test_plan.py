@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from farfield.cli import _plan
+from farfield.cli import _reproduce
 from farfield.records import Record, Score, Store
 from farfield.reproductions import Table
 
@@ -33,7 +33,7 @@ def test_networks_and_steps_are_those_without_a_record(
 def test_missing_data_is_named(
     farfield, tiny_table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_plan, "is_at_hand", lambda _: False)
+    monkeypatch.setattr(_reproduce, "is_at_hand", lambda _: False)
     ended = farfield("plan webb2021/tiny --seeds 1")
     assert "0 networks to train, 0 steps" in ended.out
     assert "missing data: the files of same-different; its cells are not counted" in ended.out

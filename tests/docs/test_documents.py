@@ -154,10 +154,9 @@ def check_command(words: list[str]) -> None:
     import tyro
 
     from farfield.cli._arguments import Command, Plan, Reproduce, Search, Show, Train
-    from farfield.cli._index import check_names
-    from farfield.cli._search import search_of
+    from farfield.cli._list import check_names
     from farfield.cli._show import task_of
-    from farfield.cli._train import experiment_of
+    from farfield.cli._train import experiment_of, search_of
     from farfield.reports import FIGURES
     from farfield.reproductions import TABLES
 

@@ -612,7 +612,7 @@ MUTANTS = [
     ),
     (
         "a model is offered for tasks that it cannot read",
-        "cli/_readers.py",
+        "cli/_names.py",
         "    for reading in readings:",
         "    for reading in MODELS:",
         "cli/test_commands.py::test_train_says_which_models_support_the_task",

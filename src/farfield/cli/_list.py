@@ -1,17 +1,78 @@
-"""The commands that read names: list and cite. Lists of claims and of their settings load torch."""
+"""Names as literal data, and the commands that read them without torch: list, cite, completion."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from rich.console import Console
 from rich.text import Text
 
 from farfield._citations import REFERENCES
-from farfield.cli._arguments import Cite, List
+from farfield._errors import UnknownNameError
+from farfield.cli._arguments import COMMANDS, Cite, Completion, List, options_of
 from farfield.cli._console import write
-from farfield.cli._index import NAMES
+
+NAMES: Final[dict[str, dict[str, list[str]]]] = json.loads(
+    Path(__file__).with_name("names.json").read_text("utf-8")
+)
+"""By kind and name: a line on what it is, then its fields with their defaults, or what it holds."""
+
+KINDS: Final = {
+    "task": ("task", ("tasks", "environments")),
+    "model": ("model", ("models", "layers")),
+    "encoder": ("encoder", ("encoders",)),
+    "context": ("context", ("contexts",)),
+    "table": ("table or figure", ("claims", "figures")),
+    "data_set": ("data set", ("data-sets",)),
+    "what": ("paper or table", ("papers", "claims", "figures")),
+}
+"""By argument of a command: what it is called in errors, and the kinds of the names it takes."""
+
+OTHERS: Final = {"kind": ("all", "settings", *NAMES), "context": ("none",)}
+"""By argument of a command: words it takes beside names."""
+
+
+# `names.json` is made from the classes and tables themselves by `make docs`; a test sees to it.
+def known(argument: str) -> list[str]:
+    """Every name that an argument takes; none where it takes something else.
+
+    Args:
+        argument: The argument's field, e.g. `"task"`.
+    """
+    _, kinds = KINDS.get(argument, ("", ()))
+    return [*OTHERS.get(argument, ()), *(name for kind in kinds for name in NAMES[kind])]
+
+
+def check_names(command: Any) -> None:
+    """Raise the error of a name that is not known.
+
+    Args:
+        command: A command as `farfield.cli._arguments` has it, made.
+
+    Raises:
+        UnknownNameError: If an argument is a name, and there is none such.
+    """
+    for field in dataclasses.fields(command):
+        value, names = getattr(command, field.name), known(field.name)
+        for name in value if isinstance(value, tuple) else (value,):
+            if names and name is not None and name not in names:
+                raise UnknownNameError(KINDS.get(field.name, ("kind",))[0], name, names)
+
+
+def fields_of(task: str) -> list[str]:
+    """Names of the fields of a task, as options.
+
+    Args:
+        task: Its name; one that is not known has none.
+    """
+    _, *fields = NAMES["tasks"].get(task, NAMES["environments"].get(task, [""]))
+    return [f"--task.{field.partition('=')[0].replace('_', '-')}" for field in fields]
+
 
 INDENT = "    "
 
@@ -55,11 +116,11 @@ def list_names(command: List) -> None:
 def _rows(kind: str, command: List) -> Iterator[tuple[str, str, list[str]]]:
     """Name, line, and fields of everything of a kind."""
     if kind == "settings":
-        from farfield.cli._claims import setting_rows
+        from farfield.cli._report import setting_rows
 
         return setting_rows(command)
     if command.kind == kind == "claims":
-        from farfield.cli._claims import claim_rows
+        from farfield.cli._report import claim_rows
 
         return claim_rows(command.results)
     return ((name, what, fields) for name, (what, *fields) in NAMES[kind].items())
@@ -91,3 +152,62 @@ def cite(command: Cite) -> None:
     keys = dict.fromkeys(name.partition("/")[0] for name in command.what or REFERENCES)
     entries = [REFERENCES[key].bibtex() for key in keys]
     write("\n\n".join(entries) + "\n")
+
+
+SCRIPT: Final = """\
+_farfield() {
+    local IFS=$'\\n'
+    COMPREPLY=($(farfield completion -- "${COMP_WORDS[@]:1:COMP_CWORD}"))
+}
+complete -o default -F _farfield farfield
+"""
+"""Script that makes bash, and zsh after `bashcompinit`, ask at every TAB."""
+
+
+def print_script(command: Completion) -> None:
+    """Print the script for the shell.
+
+    Args:
+        command: The command, which has no options.
+    """
+    del command
+    write(SCRIPT)
+
+
+def candidates(words: Sequence[str]) -> list[str]:
+    """Words that the last one may become.
+
+    Args:
+        words: The words behind `farfield`, the last one as far as it is typed.
+    """
+    *before, last = words
+    if not before:
+        found: Iterable[str] = (*COMMANDS, "--help", "--version")
+    elif (command := COMMANDS.get(before[0])) is None:
+        found = ()
+    elif not (found := _values(before, command)):
+        found = _options(before, command) if last.startswith("-") else _positional(command)
+    return [word for word in found if word.startswith(last)]
+
+
+def _values(before: Sequence[str], command: type) -> list[str]:
+    """Words that the option before the last one takes, where they are known."""
+    name = before[-1].removeprefix("--").replace("-", "_")
+    hint = get_type_hints(command).get(name) if before[-1].startswith("--") else None
+    return [] if hint is None else known(name) or _literals(hint)
+
+
+def _literals(hint: Any) -> list[str]:
+    return [*get_args(hint)] if get_origin(hint) is Literal else []
+
+
+def _positional(command: type) -> list[str]:
+    """Names that stand without an option."""
+    fields = dataclasses.fields(command)
+    return [name for one in fields if "Positional" in str(one.type) for name in known(one.name)]
+
+
+def _options(before: Sequence[str], command: type) -> list[str]:
+    """Options of a command, and those of the task that is named."""
+    fields = [option for word in before[1:] for option in fields_of(word)]
+    return [*options_of(command), "--help", *fields]

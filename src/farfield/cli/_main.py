@@ -45,7 +45,7 @@ from farfield.cli._arguments import (
     Verify,
     options_of,
 )
-from farfield.cli._index import check_names, fields_of
+from farfield.cli._list import check_names, fields_of
 
 DESCRIPTION = "Farfield: learning that holds far from its training data."
 
@@ -55,17 +55,17 @@ ACTIONS: Final[dict[type, str]] = {
     List: "_list.list_names",
     Show: "_show.show",
     Train: "_train.train",
-    Search: "_search.search",
-    Bench: "_bench.bench_module",
+    Search: "_train.search",
+    Bench: "_train.bench_module",
     Reproduce: "_reproduce.reproduce",
-    Plan: "_plan.plan",
+    Plan: "_reproduce.plan",
     Verify: "_verify.verify_records",
     Report: "_report.report",
-    Explore: "_explore.explore",
+    Explore: "_show.explore",
     Runs: "_runs.do",
     Fetch: "_fetch.fetch_data",
     Cite: "_list.cite",
-    Completion: "_completion.print_script",
+    Completion: "_list.print_script",
 }
 """By kind of command: the module that it is in, and its function there."""
 
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.write(f"farfield {farfield.__version__}\n")
         sys.exit()
     if words[:2] == ["completion", "--"]:
-        from farfield.cli._completion import candidates
+        from farfield.cli._list import candidates
 
         sys.stdout.write("".join(f"{word}\n" for word in candidates(words[2:] or [""])))
         sys.exit()

@@ -1,4 +1,4 @@
-"""`farfield report`: published numbers beside what is recorded."""
+"""Published numbers beside recorded numbers: `farfield report` and the list of claims."""
 
 from __future__ import annotations
 
@@ -12,32 +12,50 @@ from typing import Final
 
 from rich.console import Console
 
-from farfield.cli._arguments import RECORDS, RESULTS, Verify
+from farfield.cli._arguments import RECORDS, RESULTS, List, Verify
 from farfield.cli._arguments import Report as ReportCommand
 from farfield.cli._console import make_console, say
 from farfield.cli._names import shapes_of
-from farfield.cli._results import results_folder
 from farfield.core import UnknownNameError, printable
 from farfield.records import Store, missing_commits, write_whole
 from farfield.reports import (
     FIGURES,
+    Coverage,
     Finder,
     Levels,
     Plate,
     Report,
     check_commits,
+    coverage,
     export,
     export_figure,
     exported_at,
     illustrate,
     load_missing,
+    recorded_results,
     records_at,
     results_pages,
     tabulate,
     terminal,
     write_report,
 )
-from farfield.reproductions import TABLES, Budget, Table
+from farfield.reproductions import TABLES, Budget, SheetLine, Table, sheet
+
+
+def results_folder(folder: Path) -> Path:
+    """Find the folder of exports that a path means.
+
+    Args:
+        folder: Path as typed; `results` means the recorded results that come with Farfield, unless
+            there is a folder of this name that holds records of a table.
+
+    Raises:
+        ValueError: If the recorded results are meant, and the installation lacks them.
+    """
+    if folder != RESULTS or any((folder / f"{name}.jsonl").is_file() for name in TABLES):
+        return folder
+    return recorded_results()
+
 
 DATABASE: Final = "records.sqlite"
 """Name of the database in a folder of records."""
@@ -244,3 +262,51 @@ def present(
     for path in (*written, *sheets.values()):
         console.print(f"  {printable(path)}", soft_wrap=True, markup=False, emoji=False)
     return plates
+
+
+def claim_rows(results: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """Name, title and state of every printed table and figure, and of the tables of our own.
+
+    Args:
+        results: Folder of exports, as typed.
+    """
+    for paper, items in coverage(results_folder(results)).items():
+        for one in items:
+            title = f"{paper}, {one.name}: {one.title}" if one.printed else one.title
+            for key in one.keys or ("–",):
+                yield key, title.removesuffix(": "), _state(one)
+
+
+def _state(one: Coverage) -> list[str]:
+    """Cells run, the reason for the others, and the time these take."""
+    first = f"e.g. {one.cells[0].cell}" if one.cells else ""
+    ran = f"run: {one.run} cells" if one.cells else ""
+    time = f"about {one.time}" if one.time else ""
+    return [part for part in (ran, first, one.why, time) if part]
+
+
+def setting_rows(command: List) -> Iterator[tuple[str, str, list[str]]]:
+    """Name, value and source of the settings of a table's claims, with text and released code.
+
+    Args:
+        command: Which table and cells.
+
+    Raises:
+        UnknownNameError: If there is no such table or cell.
+    """
+    table = table_named(command.table or "", "glyphs")
+    for line in sheet(table.select(*itertools.chain(*command.cell)).claims):
+        yield line.setting.name, f"{line.value} ({line.source.value})", _beside(line)
+
+
+def _beside(line: SheetLine) -> list[str]:
+    """Text, code, field and cells of a value."""
+    setting = line.setting
+    section = f" ({setting.place})" if setting.place else ""
+    count = len(line.claims)
+    return [
+        f"text: {setting.text}{section}",
+        *([f"code: {setting.code}"] if setting.code else []),
+        f"field: {setting.path}",
+        f"{count} cell{'s' * (count > 1)}, e.g. {line.claims[0].cell}",
+    ]

@@ -1,21 +1,168 @@
-"""`farfield reproduce`: published numbers beside freshly trained networks."""
+"""Claims of tables: `farfield plan` estimates their cost, `farfield reproduce` trains them."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
 
 from rich.console import Console
 
-from farfield.cli._arguments import NETWORKS, REPORTS, Reproduce
-from farfield.cli._console import make_console
+from farfield.cli._arguments import NETWORKS, REPORTS, Plan, Reproduce
+from farfield.cli._console import make_console, say
 from farfield.cli._report import missing_of, present, table_named
 from farfield.cli._train import train_missing
-from farfield.execution import jobs_of
+from farfield.core import num_cores, printable
+from farfield.execution import Job, Trial, cost_kind, jobs_of, trial
+from farfield.experiments import Experiment, source_of_value
 from farfield.records import Store
-from farfield.reports import FIGURES, Figure, Levels, problem_sheet, records_at, tabulate
+from farfield.reports import FIGURES, Figure, Levels, Tabular, problem_sheet, records_at, tabulate
 from farfield.reproductions import Budget, Table
 from farfield.tasks import HasPictures, ProblemTask, is_at_hand
+
+
+def plan(command: Plan) -> None:
+    """Try every model of a table for a second, and say what all of it would take.
+
+    Args:
+        command: Which table, and how much of it.
+    """
+    budget, console = Budget(command.budget), make_console()
+    table = table_named(command.table, "glyphs").select(*itertools.chain(*command.cell))
+    seeds = command.seeds or networks_of(FIGURES.get(command.table), budget)
+    built = [claim for claim in table.claims if not claim.unbuilt]
+    there = [claim for claim in built if is_at_hand(claim.experiment.task)]
+    stages = [stage for claim in there for stage in claim.at(budget).stages]
+    jobs = jobs_of(stages, range(seeds))
+    cost = cost_of(_missing(command, jobs), command.device, command.workers)
+    found = len(jobs) - cost.networks
+    recorded = f"; {found:,} more {'has' if found == 1 else 'have'} a record" if found else ""
+    lines = [f"{table.key} at the {budget.value} budget, {counted(seeds)} a cell", ""]
+    lines += cost.lines(recorded)
+    lacking = dict.fromkeys(
+        claim.data or f"the files of {claim.experiment.task.name}"
+        for claim in built
+        if claim not in there
+    )
+    lines += [f"missing data: {what}; its cells are not counted" for what in lacking]
+    unbuilt = len(table.claims) - len(built)
+    if unbuilt:
+        lines.append(f"{unbuilt} cells are of models that are not built here")
+    for line in lines:
+        say(console, line)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """Cost of training some networks.
+
+    Args:
+        tried: A trial of each kind of experiment.
+        counts: Networks of each kind, and steps of all of them.
+        device: Where they train.
+        workers: How many train at once.
+    """
+
+    tried: dict[tuple[object, ...], Trial]
+    counts: dict[tuple[object, ...], tuple[int, int]]
+    device: str
+    workers: int
+
+    @property
+    def networks(self) -> int:
+        """Number of networks."""
+        return sum(networks for networks, _ in self.counts.values())
+
+    def lines(self, recorded: str = "") -> list[str]:
+        """The cost in words.
+
+        Args:
+            recorded: Words on networks that need no training.
+        """
+        steps = sum(steps for _, steps in self.counts.values())
+        hours = sum(self.tried[k].hours(1, s, self.workers) for k, (_, s) in self.counts.items())
+        lines = [str(_grid(self)), ""] if self.tried else []
+        lines += [
+            f"{counted(self.networks)} to train, {steps:,} steps{recorded}",
+            f"about {_duration(hours)} of training on {self._where()}, as busy as now",
+            "scoring comes on top",
+        ]
+        measured = [one.memory for one in self.tried.values() if one.memory is not None]
+        if measured:
+            each = "a process" if self.device == "cpu" else "of the GPU"
+            lines.append(f"at most {max(measured) / 2**30:.1f} GiB of memory {each}")
+        return lines
+
+    def _where(self) -> str:
+        return f"{self.workers} processes of this machine" if self.device == "cpu" else "this GPU"
+
+
+def cost_of(missing: Mapping[Experiment, int], device: str, workers: int | None) -> Cost:
+    """Cost of training, from a trial of each kind of experiment.
+
+    Args:
+        missing: Number of networks of each experiment.
+        device: Where they train.
+        workers: How many train at once; as many as there are cores if `None`, and one on a GPU.
+    """
+    tried: dict[tuple[object, ...], Trial] = {}
+    counts: dict[tuple[object, ...], tuple[int, int]] = {}
+    for experiment, networks in missing.items():
+        kind = cost_kind(experiment)
+        if kind not in tried:
+            tried[kind] = trial(experiment, range(networks), device=device)
+        before, steps = counts.get(kind, (0, 0))
+        counts[kind] = before + networks, steps + networks * experiment.recipe.steps
+    at_once = workers or (num_cores() if device == "cpu" else 1)
+    return Cost(tried=tried, counts=counts, device=device, workers=at_once)
+
+
+def _missing(command: Plan, jobs: list[Job]) -> dict[Experiment, int]:
+    """Networks without a record, by experiment; the folder is not made."""
+    there = (command.records / "records.sqlite").is_file()
+    store = Store(command.records) if there else None
+    counted: dict[Experiment, int] = {}
+    runs = [(job.experiment.key, job.seed) for job in jobs]
+    records = store.find_all(runs) if store else itertools.repeat(None)
+    for job, record in zip(jobs, records, strict=False):
+        if record is None:
+            counted[job.experiment] = counted.get(job.experiment, 0) + 1
+    return counted
+
+
+def _grid(cost: Cost) -> Tabular:
+    """A row for each kind of experiment."""
+    rows = []
+    for kind, found in cost.tried.items():
+        networks, steps = cost.counts[kind]
+        hours = found.hours(1, steps, cost.workers)
+        name = f"{source_of_value(kind[2])} on {kind[0].__name__}"  # type: ignore[attr-defined]
+        rows.append((printable(name), f"{networks:,}", f"{steps:,}",
+                     f"{1000 * found.seconds / found.networks:.3g}", _duration(hours)))  # fmt: skip
+    return Tabular(
+        headings=("model", "networks", "steps", "ms a step", "time"),
+        cells=tuple(rows),
+        values=(),
+    )
+
+
+def counted(networks: int) -> str:
+    """Number of networks, e.g. `1 network`.
+
+    Args:
+        networks: How many.
+    """
+    return f"{networks:,} network{'' if networks == 1 else 's'}"
+
+
+def _duration(hours: float) -> str:
+    """A time in the unit that suits it."""
+    if hours >= 1:
+        return f"{hours:,.1f} h"
+    return f"{60 * hours:.1f} min" if hours >= 1 / 60 else f"{3600 * hours:.0f} s"
 
 
 def reproduce(command: Reproduce) -> None:

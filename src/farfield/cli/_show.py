@@ -1,8 +1,9 @@
-"""`farfield show`: sample problems of a task as a picture."""
+"""Commands that show problems as a picture, or claims and networks as pages in the browser."""
 
 from __future__ import annotations
 
 import dataclasses
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import tyro
 from rich.text import Text
 
-from farfield.cli._arguments import Show
-from farfield.cli._console import make_console
+from farfield.cli._arguments import Explore, Show
+from farfield.cli._console import make_console, say
 from farfield.cli._names import fields_of_task, find_task_or_environment, options_of_task
 from farfield.core import printable
 from farfield.reports import problem_sheet
@@ -54,3 +55,26 @@ def task_of(command: Show, rest: Sequence[str]) -> ProblemTask | Environment:
     )
     shown: ProblemTask | Environment = task(**fields_of_task(task, options.task, command.images))
     return shown
+
+
+def explore(command: Explore) -> None:
+    """Serve the pages to this machine until the command is interrupted.
+
+    Args:
+        command: Folders and port.
+
+    Raises:
+        ModuleNotFoundError: If the packages of the extra are not installed.
+        ValueError: If the port is impossible or taken.
+    """
+    from farfield.cli._report import results_folder
+    from farfield.explorer import serve
+
+    if not 1 <= command.port <= 65535:
+        raise ValueError(f"port must be a number from 1 to 65535, got {command.port}")
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", command.port)) == 0:
+            raise ValueError(f"port must be free, got {command.port}, which something listens on")
+    records, results = results_folder(command.records), results_folder(command.results)
+    say(make_console(), f"http://127.0.0.1:{command.port} (Ctrl-C ends it)")
+    serve(records, results, command.port)

@@ -10,9 +10,8 @@ from rich.console import Console
 
 from farfield.cli._arguments import Verify
 from farfield.cli._console import make_console, say
-from farfield.cli._plan import cost_of, counted
-from farfield.cli._report import selected_tables, store_of
-from farfield.cli._results import results_folder
+from farfield.cli._report import results_folder, selected_tables, store_of
+from farfield.cli._reproduce import cost_of, counted
 from farfield.core import FarfieldError, printable
 from farfield.execution import Display, Job, draw_share, jobs_of, verify
 from farfield.experiments import Experiment

@@ -5,7 +5,7 @@ from farfield.suites._bench import Benchmark as Benchmark
 from farfield.suites._bench import Misfit as Misfit
 from farfield.suites._bench import bench as bench
 from farfield.suites._bench import fitted as fitted
-from farfield.suites._module import load_module as load_module
+from farfield.suites._bench import load_module as load_module
 from farfield.suites._recorded import Recorded as Recorded
 from farfield.suites._recorded import record_suite as record_suite
 from farfield.suites._recorded import recorded as recorded
