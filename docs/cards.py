@@ -114,26 +114,44 @@ def card(folder: str, name: str, thing: Any) -> str:
 
 
 def described(thing: Any, text: Docstring) -> list[DocstringMeta]:
-    """Sections of a docstring, with the arguments that it leaves to a base or to `ARGUMENTS`.
+    """Sections of a docstring, with lines that it leaves to its bases or to `ARGUMENTS`.
 
     Args:
         thing: A class or a function.
         text: Its docstring.
     """
-    own = {part.arg_name: part for part in text.meta if is_argument(part)}
     if not is_called(thing):
         return text.meta
-    known = dict(ARGUMENTS)
-    for base in reversed(getattr(thing, "__mro__", ())[1:]):
-        if base.__module__.startswith("farfield."):
-            parts = PARSER.parse(inspect.getdoc(base) or "").meta
-            known |= {part.arg_name: part.description for part in parts if is_argument(part)}
+    bases = [base for base in getattr(thing, "__mro__", ())[1:] if is_of_the_house(base)]
+    whole = [PARSER.parse(inspect.getdoc(base) or "").meta for base in reversed(bases)]
+    parts = {kind: {} for kind in ("param", "shape", "attribute", "raises")}
+    parts["param"] = {name: argument(name, line) for name, line in ARGUMENTS.items()}
+    for meta in [*whole, text.meta]:
+        known = {kind: [part for part in meta if part.args[0] == kind] for kind in parts}
+        for kind in ("param", "attribute"):
+            parts[kind] |= {part.args[1]: part for part in known[kind]}
+        for kind in ("shape", "raises"):
+            parts[kind] = dict(enumerate(known[kind])) or parts[kind]
+    order, own = [*inspect.signature(thing).parameters], {part.args[-1] for part in text.params}
     said = {name.strip() for names in own for name in names.split(",")}
-    for name in inspect.signature(thing).parameters.keys() & known.keys() - said:
-        own[name] = DocstringParam(["param", name], known[name], name, None, None, None)
-    order = [*inspect.signature(thing).parameters]
-    arguments = sorted(own.values(), key=lambda part: place_of(part, order))
-    return [*arguments, *(part for part in text.meta if not is_argument(part))]
+    kept = [
+        part
+        for names, part in parts.pop("param").items()
+        if names in own or (names in order and names not in said)
+    ]
+    inherited = [part for each in parts.values() for part in each.values()]
+    rest = [part for part in text.meta if part.args[0] not in {"param", *parts}]
+    return [*sorted(kept, key=lambda part: place_of(part, order)), *inherited, *rest]
+
+
+def is_of_the_house(cls: type) -> bool:
+    """True for a class of this package that is no protocol."""
+    return cls.__module__.startswith("farfield.") and not getattr(cls, "_is_protocol", False)
+
+
+def argument(name: str, line: str) -> DocstringParam:
+    """Line of an argument, as the parser of docstrings gives it."""
+    return DocstringParam(["param", name], line, name, None, None, None)
 
 
 def is_argument(part: DocstringMeta) -> TypeGuard[DocstringParam]:
@@ -298,12 +316,7 @@ def members(cls: Any) -> str:
 
 def own_and_inherited(cls: type) -> dict[str, Any]:
     """Collect the members of a class and of its bases in the package, except protocols."""
-    ours = [
-        base
-        for base in reversed(cls.__mro__)
-        if base is cls
-        or (base.__module__.startswith("farfield.") and not getattr(base, "_is_protocol", False))
-    ]
+    ours = [base for base in reversed(cls.__mro__) if base is cls or is_of_the_house(base)]
     return {name: member for base in ours for name, member in vars(base).items()}
 
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction as Ratio
-from typing import Annotated, Any, Literal, Protocol, runtime_checkable
+from inspect import Parameter
+from typing import Annotated, Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from farfield.core import (
     PositiveInt,
     check_arguments,
     check_fields,
+    extend_arguments,
     hints_of,
     kind_of,
 )
@@ -260,6 +262,42 @@ def test_a_checked_constructor_looks_as_before() -> None:
         Layer()
     with pytest.raises(TypeError, match="unexpected keyword argument 'wide'"):
         Layer(1, wide=3)
+
+
+class Options(TypedDict, total=False):
+    scale: float
+    width: PositiveInt
+
+
+class Base(nn.Module):
+    @check_arguments
+    def __init__(self, size: int, *, width: PositiveInt = 2, scale: float = 1) -> None:
+        super().__init__()
+        self.given = (size, width, scale)
+
+
+class Extended(Base):
+    @extend_arguments(Base)
+    def __init__(
+        self, size: int, *, depth: int = 3, width: PositiveInt = 4, **options: Unpack[Options]
+    ) -> None:
+        super().__init__(size, width=width, **options)
+        self.depth = depth
+
+
+def test_a_constructor_takes_the_keywords_of_its_base() -> None:
+    names = {"size": Parameter.empty, "depth": 3, "width": 4, "scale": 1}
+    assert {n: p.default for n, p in inspect.signature(Extended).parameters.items()} == names
+    assert hints_of(Extended) == {"size": int, "depth": int, "width": PositiveInt, "scale": float}
+    layer = Extended(1, depth=np.int8(5), scale=2)
+    assert (*layer.given, layer.depth) == (1, 4, 2.0, 5)
+    assert [type(part) for part in (layer.given[2], layer.depth)] == [float, int]
+    with pytest.raises(ValueError, match="depth must be an int, got 'x'"):
+        Extended(1, depth="x")
+    with pytest.raises(ValueError, match="scale must be a finite number, got 'x'"):
+        Extended(1, scale="x")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'wide'"):
+        Extended(1, wide=3)
 
 
 def test_keywords_without_a_name_are_checked_by_theirs() -> None:

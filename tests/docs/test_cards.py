@@ -9,7 +9,6 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -59,10 +58,9 @@ def test_every_public_class_and_function_has_a_card() -> None:
 
 def undescribed(cards: dict[str, Any], thing: Any) -> set[str]:
     """Arguments that neither a docstring, one of a base, nor `ARGUMENTS` describes."""
-    parts = cards["PARSER"].parse(inspect.getdoc(thing) or "").meta
-    if not any(part.args[0] == "param" for part in parts):
+    text = cards["PARSER"].parse(inspect.getdoc(thing) or "")
+    if not text.params:
         return set()
-    text = SimpleNamespace(meta=parts)
     said = [part.args[1] for part in cards["described"](thing, text) if len(part.args) > 1]
     names = {name.strip().lstrip("*") for part in said for name in part.split(",")}
     return inspect.signature(thing).parameters.keys() - names - {"self", "cls"}
@@ -113,7 +111,7 @@ def test_a_card_says_what_its_docstring_says() -> None:
         "segments: Sequence[Sequence[int]] | None = None,",
         "```math\ny_{jk} = ",
         "**Shape.** `(*batch, time, feature)` in and out, with an axis before time",
-        "- `weight`: Gain $\\gamma$, starts at 1; None without `affine`.",
+        "- `weight`: Gain $\\gamma$, starts at 1; None without gain and shift.",
         "- `ValueError`: If `z` is (batch, feature), which has no time",
         "*Learning Representations that Support Extrapolation*",
     ):

@@ -41,6 +41,7 @@ from farfield.core._arguments import PositiveInt as PositiveInt
 from farfield.core._arguments import Size as Size
 from farfield.core._arguments import check_arguments as check_arguments
 from farfield.core._arguments import check_fields as check_fields
+from farfield.core._arguments import extend_arguments as extend_arguments
 from farfield.core._arguments import hints_of as hints_of
 from farfield.core._arguments import is_instance as is_instance
 from farfield.core._arguments import kind_of as kind_of

@@ -17,6 +17,7 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "index": "Row of `items` at each position of each problem.",
     "input_size": "Number of features of an input.",
     "items": "Distinct items of the problems.",
+    "num_channels": "Number of channels.",
     "num_features": "Number of features.",
     "num_outputs": "Number of outputs per problem.",
     "out_features": "Number of features of an embedding that is returned.",

@@ -1,10 +1,11 @@
 """Run-time checks of arguments against their annotations.
 
-There are two ways in which a class takes arguments, and one function for each: a frozen dataclass
-calls `check_fields(self)` first in its `__post_init__`; an ordinary constructor or function is
-decorated with `@check_arguments`. Either takes NumPy's numbers for numbers and lists for tuples,
-and refuses what is of another type, or a number outside of the limits of its annotation, by the
-name of the argument. What has no annotation passes as it is.
+There are two ways in which a class takes arguments: a frozen dataclass calls `check_fields(self)`
+first in its `__post_init__`; an ordinary constructor or function is decorated with
+`@check_arguments`, or with `@extend_arguments(Base)` if it takes the keywords of a base too. Either
+takes NumPy's numbers for numbers and lists for tuples, and refuses what is of another type, or a
+number outside of the limits of its annotation, by the name of the argument. What has no annotation
+passes as it is.
 """
 
 from __future__ import annotations
@@ -540,6 +541,30 @@ def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
     if function.__name__ == "__init__":
         checked.__doc__ = function.__doc__ or CONSTRUCTOR
     return checked
+
+
+def extend_arguments(base: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator of a constructor whose `**options` go to the constructor of a base.
+
+    It checks as `check_arguments` does, and shows the keywords of the base in the signature, where
+    `**options` is written.
+
+    Args:
+        base: Class whose constructor takes the options and checks them.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        own, inherited = inspect.signature(function), inspect.signature(base).parameters.values()
+        *named, options = own.parameters.values()
+        known = {*own.parameters}
+        more = [p for p in inherited if p.kind is p.KEYWORD_ONLY and p.name not in known]
+        checked: Any = check_arguments(function)
+        checked.__signature__ = own.replace(parameters=[*named, *more])
+        checked.__annotations__ = {**hints_of(base), **function.__annotations__}
+        del checked.__annotations__[options.name]
+        return checked
+
+    return decorate
 
 
 class _Signature(NamedTuple):

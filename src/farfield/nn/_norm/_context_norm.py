@@ -39,18 +39,11 @@ class ContextNorm(Normalizer):
             they name every place once. None is one context of all places, of any length.
         correction: Subtracted from the number of places in the variance: 0 as published, 1 as in
             the released code of webb2021.
-        eps: Added to the variance.
         affine: Whether gain and shift are learned; they are shared by all segments.
-        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
 
     Shape:
         `(*batch, time, feature)` in and out, with an axis before time at least, and a mask
         `(*batch, time)`: True for padding, which comes out as zeros and changes nothing else.
-
-    Attributes:
-        weight: Gain $\gamma$, starts at 1; None without `affine`.
-        bias: Shift $\beta$, starts at 0; None without `affine`.
-        sigma: The learned $\sigma$; None without `learned_sigma`.
 
     Raises:
         ValueError: If `z` is (batch, feature), which has no time, the segments overlap, leave a gap
@@ -80,14 +73,7 @@ class ContextNorm(Normalizer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(
-            num_features,
-            affine=affine,
-            eps=eps,
-            learned_sigma=learned_sigma,
-            device=device,
-            dtype=dtype,
-        )
+        super().__init__(num_features, affine, learned_sigma, device, dtype, eps=eps)
         self.segments = segments
         if segments is not None:
             self.segments = check_segments(None, segments, correction)
@@ -126,7 +112,7 @@ class ContextNorm(Normalizer):
         z: Float[Tensor, "*batch time feature"],
         padding_mask: Bool[Tensor, "*batch time"] | None = None,
     ) -> Float[Tensor, "*batch time feature"]:
-        """The embeddings without the mean of their context, before anything is divided."""
+        """Subtract the mean of the context from the embeddings, and divide nothing."""
         check_places(z, self.num_features)
         if padding_mask is None:
             return field_center(z, over_time(self.segments))
@@ -138,7 +124,7 @@ class ContextNorm(Normalizer):
         z: Float[Tensor, "*batch time feature"],
         padding_mask: Bool[Tensor, "*batch time"] | None = None,
     ) -> ContextStatistics:
-        """Location and scale that `forward` takes out; `denormalize` puts them back."""
+        """Return location and scale that `forward` removes; `denormalize` restores them."""
         check_places(z, self.num_features)
         if padding_mask is None:
             return field_statistics(
@@ -184,7 +170,7 @@ class ContextWhitening(Normalizer):
 
     @check_arguments
     def __init__(self, num_features: Size, *, eps: NonNegativeFloat = 1e-6) -> None:
-        super().__init__(num_features, affine=False, eps=eps)
+        super().__init__(num_features, False, eps=eps)
         context_whiten(torch.zeros(1, num_features, device="cpu"), eps=eps)  # for its refusals
 
     def forward(

@@ -32,22 +32,13 @@ class DivisiveNorm2d(Normalizer):
     `torch.nn.LocalResponseNorm` divides by neighbouring channels without centring.
 
     Args:
-        num_channels: Number of channels.
         window: Side of the summation field, pixels; the paper's radius R is 2 R + 1 here.
         suppression_window: Side of the suppression field, pixels. None is `window`.
-        sigma: The constant $\sigma$, whose square is added; at first, if it is learned.
-        learned_sigma: Whether $\sigma$ is learned, one number for the layer.
-        affine: Whether gain and shift of each channel are learned.
         released_suppression: Divide the sum over the suppression field by the size of the summation
             field, as the released code does by mistake; with equal windows nothing changes.
 
     Shape:
         `(batch, channel, height, width)` in and out.
-
-    Attributes:
-        weight: Gain $\gamma$, starts at 1; None without `affine`.
-        bias: Shift $\beta$, starts at 0; None without `affine`.
-        sigma: The constant, a parameter with `learned_sigma`.
 
     Raises:
         ValueError: If an argument is out of range or the channels are others.
@@ -77,14 +68,7 @@ class DivisiveNorm2d(Normalizer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(
-            num_channels,
-            affine=affine,
-            sigma=sigma,
-            learned_sigma=learned_sigma,
-            device=device,
-            dtype=dtype,
-        )
+        super().__init__(num_channels, affine, learned_sigma, device, dtype, sigma=sigma)
         self.num_channels = num_channels
         self.window = window
         self.suppression_window = suppression_window
@@ -102,7 +86,6 @@ class DivisiveNorm2d(Normalizer):
         """As in ren2017's released code: squares are divided by the size of the summation window.
 
         Args:
-            num_channels: Number of channels.
             window: Side of the summation field, pixels.
             suppression_window: Side of the suppression field, pixels. None is `window`.
             sigma: The constant, whose square is added.
@@ -132,7 +115,7 @@ class DivisiveNorm2d(Normalizer):
     def center(
         self, z: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch channel height width"]:
-        """The activations without the mean of their field, before anything is divided."""
+        """Subtract the mean of the field from the activations, and divide nothing."""
         self._check(z)
         return divisive_center_2d(z, self.window)
 
@@ -152,17 +135,9 @@ class DivisiveNorm1d(Normalizer):
             unit than before. The paper's radius R is 2 R + 1 here; 30 and 60 of the released code
             are what stands here.
         suppression_window: Number of units in the suppression field. None is `window`.
-        sigma: The constant $\sigma$, whose square is added; at first, if it is learned.
-        learned_sigma: Whether $\sigma$ is learned, one number for the layer.
-        affine: Whether gain and shift of each feature are learned.
 
     Shape:
         `(*batch, feature)` in and out.
-
-    Attributes:
-        weight: Gain $\gamma$, starts at 1; None without `affine`.
-        bias: Shift $\beta$, starts at 0; None without `affine`.
-        sigma: The constant, a parameter with `learned_sigma`.
 
     Raises:
         ValueError: If an argument is out of range or the features are others.
@@ -187,14 +162,7 @@ class DivisiveNorm1d(Normalizer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(
-            num_features,
-            affine=affine,
-            sigma=sigma,
-            learned_sigma=learned_sigma,
-            device=device,
-            dtype=dtype,
-        )
+        super().__init__(num_features, affine, learned_sigma, device, dtype, sigma=sigma)
         self.window = window
         self.suppression_window = suppression_window
 
@@ -207,6 +175,6 @@ class DivisiveNorm1d(Normalizer):
         return self._scaled_and_shifted(scaled)
 
     def center(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch feature"]:
-        """The activations without the mean of their field, before anything is divided."""
+        """Subtract the mean of the field from the activations, and divide nothing."""
         self._check(z)
         return divisive_center_1d(z, self.window)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import final
+from collections.abc import Sequence
+from typing import TypedDict, Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.types import Device
 
-from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
+from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments, extend_arguments
 from farfield.functional import (
     ContextStatistics,
     Fold,
@@ -30,15 +30,36 @@ from farfield.functional import (
 from farfield.nn._norm._normalizer import Normalizer
 
 
-class BatchNormalizer(Normalizer):
-    """A normalizer of the problems of a batch together, in evaluation a few at a time.
+class FieldOptions(TypedDict, total=False):
+    """Options of every normalizer over a field."""
+
+    eps: NonNegativeFloat
+    affine: bool
+    learned_sigma: bool
+    test_batch_size: Size
+    device: Device
+    dtype: torch.dtype | None
+
+
+class FieldNorm(Normalizer):
+    r"""Base of normalizers over a field of a batch, the numbers that share mean and variance.
+
+    $$y = \gamma \frac{z - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
+
+    A subclass gives the field, `_field`.
 
     Args:
-        eps: Added to the variance.
-        affine: Whether gain and shift of each feature are learned.
-        learned_sigma: Whether the root of `eps` is learned.
-        test_batch_size: Number of problems that are normalized together in evaluation mode.
+        test_batch_size: Number of problems that are normalized together in evaluation mode, in the
+            order given; the last ones may be fewer.
+
+    Shape:
+        `(batch, *candidate, time, feature)` in and out.
+
+    Raises:
+        ValueError: If an argument is out of range or the number of features differs.
     """
+
+    correction: int = 0
 
     @check_arguments
     def __init__(
@@ -52,31 +73,11 @@ class BatchNormalizer(Normalizer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(
-            num_features,
-            affine=affine,
-            eps=eps,
-            learned_sigma=learned_sigma,
-            device=device,
-            dtype=dtype,
-        )
+        super().__init__(num_features, affine, learned_sigma, device, dtype, eps=eps)
         self.test_batch_size = test_batch_size
 
-    def _in_batches(self, function: Callable[[Tensor], Tensor], z: Tensor) -> Tensor:
-        """Apply a function to the whole batch, or in evaluation mode to smaller ones in turn."""
-        self._check(z)
-        if self.training or len(z) <= self.test_batch_size:
-            return function(z)
-        return torch.cat([function(part) for part in torch.split(z, self.test_batch_size)])
-
-
-class FieldNorm(BatchNormalizer):
-    """A normalizer over a field of each batch; a subclass says which (`_field`)."""
-
-    correction: int = 0
-
     def _field(self, z: Tensor) -> Fold:
-        """The field that is pooled."""
+        """Field that is pooled."""
         raise NotImplementedError
 
     def forward(
@@ -95,13 +96,13 @@ class FieldNorm(BatchNormalizer):
     def center(
         self, z: Float[Tensor, "batch *places feature"]
     ) -> Float[Tensor, "batch *places feature"]:
-        """The embeddings without their mean, before anything is divided."""
+        """Subtract the mean from the embeddings, and divide nothing."""
         if self._kept(z) is None:
             return self._in_batches(lambda part: field_center(part, self._field), z)
         return z - self.statistics(z).mean
 
     def statistics(self, z: Float[Tensor, "batch *places feature"]) -> ContextStatistics:
-        """Location and scale that `forward` takes out; `denormalize` puts them back."""
+        """Return location and scale that `forward` removes; `denormalize` restores them."""
         eps, kept = self._smoothing(), self._kept(z)
 
         def found(part: Tensor) -> Tensor:
@@ -115,7 +116,7 @@ class FieldNorm(BatchNormalizer):
         return ContextStatistics(mean.expand(z.shape), (variance + eps).sqrt().expand(z.shape))
 
     def _kept(self, z: Tensor) -> tuple[Tensor, Tensor] | None:
-        """Mean and variance of the training set, in evaluation mode and where they are kept."""
+        """Return mean and variance of the training set, if they are kept and used now."""
         self._check(z)
         mean, variance = getattr(self, "mean", None), getattr(self, "variance", None)
         if self.training or mean is None or variance is None:
@@ -124,56 +125,50 @@ class FieldNorm(BatchNormalizer):
 
 
 class TrainedFieldNorm(FieldNorm):
-    """A normalizer over a field that may keep statistics of a training set for evaluation.
+    r"""Base of normalizers over a field that may keep statistics of a training set for evaluation.
+
+    In evaluation mode the statistics are those of the problems given, `test_batch_size` of them at
+    a time, or with `training_statistics` those of a training set, taken once by `calibrate`.
 
     Args:
-        kept_shape: Shape of the statistics; None where none are kept.
-        correction: Subtracted from the number of what is pooled in the variance.
-        eps: Added to the variance.
-        affine: Whether gain and shift of each feature are learned.
-        learned_sigma: Whether the root of `eps` is learned.
-        test_batch_size: Number of problems that are normalized together in evaluation mode.
+        correction: Number subtracted from the number of embeddings in the variance: 0 as published,
+            1 as in the released PyTorch code of webb2020.
+
+    Shape:
+        `(batch, *places, feature)` in and out.
+
+    Attributes:
+        mean: Mean of the training set, nan before `calibrate`; None without training statistics.
+        variance: Variance of the training set, likewise.
+
+    Raises:
+        ValueError: If an argument is out of range, the number of features differs, or training
+            statistics are needed before `calibrate`.
     """
 
     mean: Tensor | None
     variance: Tensor | None
 
-    def __init__(  # noqa: PLR0913 — two are torch's
+    def __init__(
         self,
         num_features: int,
-        *,
         kept_shape: Sequence[int] | None,
         correction: int,
-        eps: float,
-        affine: bool,
-        learned_sigma: bool,
-        test_batch_size: int,
-        device: Device,
-        dtype: torch.dtype | None,
+        **options: Unpack[FieldOptions],
     ) -> None:
-        super().__init__(
-            num_features,
-            eps=eps,
-            affine=affine,
-            learned_sigma=learned_sigma,
-            test_batch_size=test_batch_size,
-            device=device,
-            dtype=dtype,
-        )
+        super().__init__(num_features, **options)
         self.correction = correction
-        self._keep(("mean", "variance"), kept_shape, device=device, dtype=dtype)
+        factory = (options.get("device"), options.get("dtype"))
+        self._keep(("mean", "variance"), kept_shape, *factory)
 
     @property
     def wants_statistics(self) -> bool:
-        """True where it normalizes by a training set in evaluation mode."""
+        """True if evaluation mode normalizes by a training set."""
         return self.mean is not None
 
     @torch.no_grad()
     def calibrate(self, z: Float[Tensor, "batch *places feature"]) -> None:
-        """Take mean and variance of these embeddings, those of the whole training set.
-
-        They are summed in float64, whatever the embeddings are.
-        """
+        """Take mean and variance of the embeddings of a whole training set, summed in float64."""
         if self.mean is None or self.variance is None:
             raise ValueError(
                 "training_statistics must be asked for when the module is made, got none"
@@ -190,301 +185,11 @@ class TrainedFieldNorm(FieldNorm):
 
 
 @final
-class MisalignedContextNorm(FieldNorm):
-    r"""Normalize over pieces of a sequence of all problems, cut without regard to the problems.
-
-    $$y = \gamma \frac{z - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
-
-    with mean and variance over a piece. The problems of a batch are put one behind the other, for
-    every candidate by itself, and cut into pieces of `piece_size`: 32 problems of 4 into 25 pieces
-    of 5 and one of 3. It shows what `ContextNorm` owes to its contexts being the problems.
-
-    Args:
-        piece_size: Number of embeddings in a piece; the last ones of a batch may be fewer.
-        eps: Added to the variance.
-        affine: Whether gain and shift of each feature are learned.
-        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
-        test_batch_size: Number of problems that are normalized together in evaluation mode, in the
-            order given; the last ones may be fewer.
-
-    Shape:
-        `(batch, *candidate, time, feature)` in and out.
-
-    Attributes:
-        weight: Gain $\gamma$, starts at 1; None without `affine`.
-        bias: Shift $\beta$, starts at 0; None without `affine`.
-        sigma: The learned $\sigma$; None without `learned_sigma`.
-
-    Raises:
-        ValueError: If an argument is out of range or the features are others.
-
-    Reference:
-        webb2020, section 4.2 (mis-aligned context normalization).
-    """
-
-    @check_arguments
-    def __init__(
-        self,
-        num_features: Size,
-        *,
-        piece_size: Size = 5,
-        eps: NonNegativeFloat = 1e-8,
-        affine: bool = True,
-        learned_sigma: bool = False,
-        test_batch_size: Size = 32,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__(
-            num_features,
-            eps=eps,
-            affine=affine,
-            learned_sigma=learned_sigma,
-            test_batch_size=test_batch_size,
-            device=device,
-            dtype=dtype,
-        )
-        self.piece_size = piece_size
-
-    def _field(self, z: Tensor) -> Fold:
-        return over_pieces(self.piece_size)(z)
-
-
-@final
-class SubBatchNorm(FieldNorm):
-    r"""Normalize every feature at every place over a few consecutive problems.
-
-    $$y = \gamma \frac{z - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
-
-    with mean and variance over the problems of a group, at one place. It is `SlotBatchNorm` with
-    samples as small as those of `ContextNorm`.
-
-    Args:
-        group_size: Number of consecutive problems in a group; the last ones of a batch may be
-            fewer.
-        eps: Added to the variance.
-        affine: Whether gain and shift of each feature are learned.
-        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
-        test_batch_size: Number of problems that are normalized together in evaluation mode, in the
-            order given; the last ones may be fewer.
-
-    Shape:
-        `(batch, *candidate, time, feature)` in and out.
-
-    Attributes:
-        weight: Gain $\gamma$, starts at 1; None without `affine`.
-        bias: Shift $\beta$, starts at 0; None without `affine`.
-        sigma: The learned $\sigma$; None without `learned_sigma`.
-
-    Raises:
-        ValueError: If an argument is out of range or the features are others.
-
-    Reference:
-        webb2020, section 4.2 (sub-batch normalization).
-    """
-
-    @check_arguments
-    def __init__(
-        self,
-        num_features: Size,
-        *,
-        group_size: Size = 4,
-        eps: NonNegativeFloat = 1e-8,
-        affine: bool = True,
-        learned_sigma: bool = False,
-        test_batch_size: Size = 32,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__(
-            num_features,
-            eps=eps,
-            affine=affine,
-            learned_sigma=learned_sigma,
-            test_batch_size=test_batch_size,
-            device=device,
-            dtype=dtype,
-        )
-        self.group_size = group_size
-
-    def _field(self, z: Tensor) -> Fold:
-        return over_sub_batches(self.group_size)(z)
-
-
-@final
-class PooledBatchNorm(TrainedFieldNorm):
-    r"""Normalize every feature over the problems of a batch and all their places.
-
-    $$y_{ijk} = \gamma_k \frac{z_{ijk} - \mu_k}{\sqrt{\sigma^2_k + \epsilon}} + \beta_k$$
-
-    with mean and variance of feature $k$ over the problems $i$ and places $j$. It is
-    `torch.nn.BatchNorm1d` on `(batch · places, feature)`, without running averages.
-    `SlotBatchNorm` has a mean for every place.
-
-    In evaluation mode the statistics are those of the problems given, `test_batch_size` of them
-    at a time, or with `training_statistics` those of a training set, taken once by
-    `calibrate`.
-
-    Args:
-        training_statistics: Whether to normalize by the training set in evaluation mode, and not
-            by the test batch.
-        correction: Subtracted from the number of embeddings in the variance: 0 as published, 1 as
-            in the released PyTorch code of webb2020.
-        eps: Added to the variance.
-        affine: Whether gain and shift of each feature are learned.
-        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
-        test_batch_size: Number of problems that are normalized together in evaluation mode, in the
-            order given; the last ones may be fewer.
-
-    Shape:
-        `(batch, *places, feature)` in and out.
-
-    Attributes:
-        weight: Gain $\gamma$, starts at 1; None without `affine`.
-        bias: Shift $\beta$, starts at 0; None without `affine`.
-        sigma: The learned $\sigma$; None without `learned_sigma`.
-        mean: Mean of the training set, nan until it is taken; None by the test batch.
-        variance: Its variance, likewise.
-
-    Raises:
-        ValueError: If an argument is out of range, the features are others, or training
-            statistics are needed that were never taken.
-
-    Reference:
-        webb2020, section 4.2 (batch normalization).
-    """
-
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — two are torch's
-        self,
-        num_features: Size,
-        *,
-        training_statistics: bool = False,
-        correction: NonNegativeInt = 0,
-        eps: NonNegativeFloat = 1e-8,
-        affine: bool = True,
-        learned_sigma: bool = False,
-        test_batch_size: Size = 32,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__(
-            num_features,
-            kept_shape=(num_features,) if training_statistics else None,
-            correction=correction,
-            eps=eps,
-            affine=affine,
-            learned_sigma=learned_sigma,
-            test_batch_size=test_batch_size,
-            device=device,
-            dtype=dtype,
-        )
-        self.training_statistics = training_statistics
-
-    _field = staticmethod(over_batch_and_places)
-
-
-@final
-class SlotBatchNorm(TrainedFieldNorm):
-    r"""Normalize every feature at every place over the problems of a batch.
-
-    $$y_{ijk} = \gamma_k \frac{z_{ijk} - \mu_{jk}}{\sqrt{\sigma^2_{jk} + \epsilon}} + \beta_k$$
-
-    with mean and variance of feature $k$ at place $j$ over the problems $i$; gain and shift are
-    the same at all places. It is the batch normalization of webb2020's released code, where a
-    place is a candidate and a time. `PooledBatchNorm` has one mean for all places.
-
-    In evaluation mode the statistics are those of the problems given, `test_batch_size` of them
-    at a time, or with `training_statistics` those of a training set, taken once by
-    `calibrate`.
-
-    Args:
-        training_statistics: Shape of the places, such as `(7, 4)` for candidate and time, to
-            normalize by the training set in evaluation mode. None is by the test batch.
-        correction: Subtracted from the number of problems in the variance: 0 as published, 1 as in
-            the released PyTorch code of webb2020.
-        eps: Added to the variance.
-        affine: Whether gain and shift of each feature are learned.
-        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
-        test_batch_size: Number of problems that are normalized together in evaluation mode, in the
-            order given; the last ones may be fewer.
-
-    Shape:
-        `(batch, *places, feature)` in and out.
-
-    Attributes:
-        weight: Gain $\gamma$, starts at 1; None without `affine`.
-        bias: Shift $\beta$, starts at 0; None without `affine`.
-        sigma: The learned $\sigma$; None without `learned_sigma`.
-        mean: Mean of the training set, nan until it is taken; None by the test batch.
-        variance: Its variance, likewise.
-
-    Raises:
-        ValueError: If an argument is out of range, the features are others, or training
-            statistics are needed that were never taken.
-
-    Reference:
-        webb2020, section 4.2 (batch normalization).
-    """
-
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — two are torch's
-        self,
-        num_features: Size,
-        *,
-        training_statistics: Sequence[int] | None = None,
-        correction: NonNegativeInt = 0,
-        eps: NonNegativeFloat = 1e-8,
-        affine: bool = True,
-        learned_sigma: bool = False,
-        test_batch_size: Size = 32,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__(
-            num_features,
-            kept_shape=None
-            if training_statistics is None
-            else (*training_statistics, num_features),
-            correction=correction,
-            eps=eps,
-            affine=affine,
-            learned_sigma=learned_sigma,
-            test_batch_size=test_batch_size,
-            device=device,
-            dtype=dtype,
-        )
-        self.training_statistics = training_statistics
-
-    _field = staticmethod(over_batch)
-
-
-@final
 class BatchContextNorm(FieldNorm):
-    r"""Normalize every feature over problems and times together, every candidate by itself.
+    """Normalize every feature over all problems and time steps, separately for each candidate.
 
-    $$y = \gamma \frac{z - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
-
-    with mean and variance over all problems of the batch and all their places. `ContextNorm` takes
-    them over the places of one problem, `SlotBatchNorm` over the problems at one place.
-
-    Args:
-        eps: Added to the variance.
-        affine: Whether gain and shift of each feature are learned.
-        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
-        test_batch_size: Number of problems that are normalized together in evaluation mode, in the
-            order given; the last ones may be fewer.
-
-    Shape:
-        `(batch, *candidate, time, feature)` in and out.
-
-    Attributes:
-        weight: Gain $\gamma$, starts at 1; None without `affine`.
-        bias: Shift $\beta$, starts at 0; None without `affine`.
-        sigma: The learned $\sigma$; None without `learned_sigma`.
-
-    Raises:
-        ValueError: If an argument is out of range or the features are others.
+    `ContextNorm` normalizes over the time steps of one problem, `SlotBatchNorm` over the problems
+    at one time step.
 
     Reference:
         webb2020, section 4.2 (batch and context normalization).
@@ -494,36 +199,148 @@ class BatchContextNorm(FieldNorm):
 
 
 @final
-class SlidingContextNorm(BatchNormalizer):
-    r"""Normalize every embedding over itself and those before it, whatever problem they are of.
+class MisalignedContextNorm(FieldNorm):
+    """Normalize every feature over pieces of a sequence of all problems.
+
+    The problems of a batch are concatenated, separately for each candidate, and cut into pieces of
+    `piece_size`: 32 problems of 4 into 25 pieces of 5 and one of 3. Pieces do not agree with
+    problems, which shows how much `ContextNorm` owes to contexts that do.
+
+    Args:
+        piece_size: Number of embeddings in a piece; the last piece of a batch may be smaller.
+
+    Reference:
+        webb2020, section 4.2 (mis-aligned context normalization).
+    """
+
+    @extend_arguments(FieldNorm)
+    def __init__(
+        self, num_features: Size, *, piece_size: Size = 5, **options: Unpack[FieldOptions]
+    ) -> None:
+        super().__init__(num_features, **options)
+        self.piece_size = piece_size
+
+    def _field(self, z: Tensor) -> Fold:
+        return over_pieces(self.piece_size)(z)
+
+
+@final
+class SubBatchNorm(FieldNorm):
+    """Normalize every feature at every time step over a few consecutive problems.
+
+    It is `SlotBatchNorm` with samples as small as those of `ContextNorm`.
+
+    Args:
+        group_size: Number of consecutive problems in a group; the last group of a batch may be
+            smaller.
+
+    Reference:
+        webb2020, section 4.2 (sub-batch normalization).
+    """
+
+    @extend_arguments(FieldNorm)
+    def __init__(
+        self, num_features: Size, *, group_size: Size = 4, **options: Unpack[FieldOptions]
+    ) -> None:
+        super().__init__(num_features, **options)
+        self.group_size = group_size
+
+    def _field(self, z: Tensor) -> Fold:
+        return over_sub_batches(self.group_size)(z)
+
+
+@final
+class PooledBatchNorm(TrainedFieldNorm):
+    r"""Normalize every feature over the problems of a batch and all their positions.
+
+    $$y_{ijk} = \gamma_k \frac{z_{ijk} - \mu_k}{\sqrt{\sigma^2_k + \epsilon}} + \beta_k$$
+
+    with mean and variance of feature $k$ over the problems $i$ and positions $j$. It is
+    `torch.nn.BatchNorm1d` on `(batch · position, feature)`, without running averages.
+    `SlotBatchNorm` has a mean for every position.
+
+    Args:
+        training_statistics: True to normalize by the training set in evaluation mode, False by the
+            test batch.
+
+    Reference:
+        webb2020, section 4.2 (batch normalization).
+    """
+
+    @extend_arguments(FieldNorm)
+    def __init__(
+        self,
+        num_features: Size,
+        *,
+        training_statistics: bool = False,
+        correction: NonNegativeInt = 0,
+        **options: Unpack[FieldOptions],
+    ) -> None:
+        shape = (num_features,) if training_statistics else None
+        super().__init__(num_features, shape, correction, **options)
+        self.training_statistics = training_statistics
+
+    _field = staticmethod(over_batch_and_places)
+
+
+@final
+class SlotBatchNorm(TrainedFieldNorm):
+    r"""Normalize every feature at every position over the problems of a batch.
+
+    $$y_{ijk} = \gamma_k \frac{z_{ijk} - \mu_{jk}}{\sqrt{\sigma^2_{jk} + \epsilon}} + \beta_k$$
+
+    with mean and variance of feature $k$ at position $j$, a candidate and a time step, over the
+    problems $i$; gain and shift are the same at all positions. It is the batch normalization of
+    webb2020's released code. `PooledBatchNorm` has one mean for all positions.
+
+    Args:
+        training_statistics: Sizes of the axes of positions, such as `(7, 4)` for candidate and
+            time, to normalize by the training set in evaluation mode; None for the test batch.
+
+    Reference:
+        webb2020, section 4.2 (batch normalization).
+    """
+
+    @extend_arguments(FieldNorm)
+    def __init__(
+        self,
+        num_features: Size,
+        *,
+        training_statistics: Sequence[int] | None = None,
+        correction: NonNegativeInt = 0,
+        **options: Unpack[FieldOptions],
+    ) -> None:
+        sizes = training_statistics
+        shape = None if sizes is None else (*sizes, num_features)
+        super().__init__(num_features, shape, correction, **options)
+        self.training_statistics = training_statistics
+
+    _field = staticmethod(over_batch)
+
+
+@final
+class SlidingContextNorm(Normalizer):
+    r"""Normalize every embedding over itself and the embeddings before it, of any problem.
 
     $$y_j = \gamma \frac{z_j - \mu_j}{\sqrt{\sigma_j^2 + \epsilon}} + \beta$$
 
-    with mean and variance over the embeddings $j - n + 1, …, j$ of a sequence of all problems, for
-    every candidate by itself. At the beginning of a batch, which the text leaves open, the window
-    wraps round to its end, as in the released code. `ContextNorm` has the windows that are the
+    with mean and variance over the embeddings $j - n + 1, …, j$ of a sequence of all problems,
+    separately for each candidate. The text leaves the first window of a batch open; here it wraps
+    round to the end of the batch, as in the released code. The windows of `ContextNorm` are the
     problems.
 
     Args:
         window: Number of embeddings in a window, $n$.
-        include_self: Whether the window ends with the embedding itself, as the text has it, or
-            just before it, as the released code has it.
-        eps: Added to the variance.
-        affine: Whether gain and shift of each feature are learned.
-        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
-        test_batch_size: Number of problems that are put in sequence in evaluation mode, in the
-            order given; the last ones may be fewer.
+        include_self: True for a window that ends with the embedding, as in the text, False for one
+            that ends just before, as in the released code.
+        test_batch_size: Number of problems that form one sequence in evaluation mode, in the order
+            given; the last ones may be fewer.
 
     Shape:
         `(batch, *candidate, time, feature)` in and out.
 
-    Attributes:
-        weight: Gain $\gamma$, starts at 1; None without `affine`.
-        bias: Shift $\beta$, starts at 0; None without `affine`.
-        sigma: The learned $\sigma$; None without `learned_sigma`.
-
     Raises:
-        ValueError: If an argument is out of range or the features are others.
+        ValueError: If an argument is out of range or the number of features differs.
 
     Reference:
         webb2020, section 4.2 (sliding-window context normalization).
@@ -543,20 +360,12 @@ class SlidingContextNorm(BatchNormalizer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(
-            num_features,
-            eps=eps,
-            affine=affine,
-            learned_sigma=learned_sigma,
-            test_batch_size=test_batch_size,
-            device=device,
-            dtype=dtype,
-        )
-        self.window, self.include_self = window, include_self
+        super().__init__(num_features, affine, learned_sigma, device, dtype, eps=eps)
+        self.window, self.include_self, self.test_batch_size = window, include_self, test_batch_size
 
     @classmethod
     def released(cls, num_features: int) -> SlidingContextNorm:
-        """As in webb2020's released code: the window ends just before the embedding."""
+        """Make one as in webb2020's released code: the window ends just before the embedding."""
         return cls(num_features, include_self=False)
 
     def forward(
@@ -579,7 +388,7 @@ class SlidingContextNorm(BatchNormalizer):
     def center(
         self, z: Float[Tensor, "batch *candidate time feature"]
     ) -> Float[Tensor, "batch *candidate time feature"]:
-        """The embeddings without the mean of their window, before anything is divided."""
+        """Subtract the mean of the window from the embeddings, and divide nothing."""
 
         def function(part: Tensor) -> Tensor:
             return sliding_context_center(part, length=self.window, include_self=self.include_self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, final
+from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack, final
 
 import torch
 from jaxtyping import Float
@@ -11,7 +11,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Limits, NonNegativeFloat, Size, check_arguments, check_fields
+from farfield.core import (
+    Limits,
+    NonNegativeFloat,
+    Size,
+    check_arguments,
+    check_fields,
+    extend_arguments,
+)
 from farfield.functional import (
     Fold,
     field_center,
@@ -38,8 +45,8 @@ class MapNormalizer:
     with the number of channels and the side of the window; any function of the two serves them.
 
     Args:
-        field: What is pooled: `"batch"`, `"layer"` or `"window"`.
-        sigma: The constant $\sigma$, whose square is added; at first, if it is learned.
+        field: Numbers that are pooled: `"batch"`, `"layer"` or `"window"`.
+        sigma: Number $\sigma$, whose square is added to the variance.
         learned_sigma: Whether $\sigma$ is learned, one number for each normalizer.
         affine: Whether gain $\gamma$ and shift $\beta$ of each channel are learned.
 
@@ -106,27 +113,64 @@ class IdentityNorm(nn.Module):
         self.num_features = num_features
 
     def forward(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch feature"]:
-        """The activations."""
+        """Return the activations."""
         return z
 
     def center(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch feature"]:
-        """The activations."""
+        """Return the activations."""
         return z
 
     def extra_repr(self) -> str:
-        """The size, for `print`."""
+        """Return the size, for `print`."""
         return str(self.num_features)
 
 
+class SmoothedOptions(TypedDict, total=False):
+    """Options of every normalizer with a number sigma."""
+
+    sigma: NonNegativeFloat
+    learned_sigma: bool
+    affine: bool
+    device: Device
+    dtype: torch.dtype | None
+
+
 class SmoothedNorm(Normalizer):
-    """A normalizer with a constant; a subclass gives its field and torch's kernel."""
+    r"""Base of normalizers by torch's kernels, smoothed by a number $\sigma$.
+
+    $$v = z - \mathbb{E}[z], \qquad
+      y = \gamma \frac{v}{\sqrt{\sigma^2 + \mathbb{E}[v^2]}} + \beta$$
+
+    A subclass gives the field of the means, `_field`, and torch's kernel, which is used unless
+    $\sigma$ is learned.
+
+    Args:
+        sigma: Number $\sigma$, whose square is added to the variance. The paper smooths with 0.25
+            to 1; its released code adds 0.01 elsewhere.
+
+    Raises:
+        ValueError: If an argument is out of range or the number of features or channels differs.
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        num_features: Size,
+        *,
+        sigma: NonNegativeFloat = 0.01,
+        learned_sigma: bool = False,
+        affine: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(num_features, affine, learned_sigma, device, dtype, sigma=sigma)
 
     def _field(self, z: Tensor) -> Fold:
-        """The field that is pooled."""
+        """Field that is pooled."""
         raise NotImplementedError
 
     def _by_torch(self, z: Tensor, eps: float) -> Tensor:
-        """Result of torch's kernel with a number added to the variance."""
+        """Apply torch's kernel, with a number added to the variance."""
         raise NotImplementedError
 
     def forward(self, z: Float[Tensor, "*axes"]) -> Float[Tensor, "*axes"]:
@@ -138,7 +182,7 @@ class SmoothedNorm(Normalizer):
         return self._scaled_and_shifted(field_norm(z, self._field, eps=eps))
 
     def center(self, z: Float[Tensor, "*axes"]) -> Float[Tensor, "*axes"]:
-        """The activations without the mean of their field, before anything is divided."""
+        """Subtract the mean of the field from the activations, and divide nothing."""
         self._check(z)
         return field_center(z, self._field)
 
@@ -154,19 +198,8 @@ class LayerNorm(SmoothedNorm):
     `eps`, which here can be learned. For images ren2017 pools channels and places: that is
     `GroupNorm` with one group.
 
-    Args:
-        sigma: The constant $\sigma$, whose square is added to the variance; at first, if it is
-            learned. The paper smooths with 0.25 to 1; 0.01 is what its released code adds else.
-        learned_sigma: Whether $\sigma$ is learned, one number for the layer.
-        affine: Whether gain and shift of each feature are learned.
-
     Shape:
         `(*batch, feature)` in and out.
-
-    Attributes:
-        weight: Gain $\gamma$, starts at 1; None without `affine`.
-        bias: Shift $\beta$, starts at 0; None without `affine`.
-        sigma: The constant, a parameter with `learned_sigma`.
 
     Raises:
         ValueError: If an argument is out of range or the features are others.
@@ -174,26 +207,6 @@ class LayerNorm(SmoothedNorm):
     Reference:
         ren2017, table 1 and section 3.2 (LN-s); webb2020, section 4.2.
     """
-
-    @check_arguments
-    def __init__(
-        self,
-        num_features: Size,
-        *,
-        sigma: NonNegativeFloat = 0.01,
-        learned_sigma: bool = False,
-        affine: bool = True,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__(
-            num_features,
-            affine=affine,
-            sigma=sigma,
-            learned_sigma=learned_sigma,
-            device=device,
-            dtype=dtype,
-        )
 
     by_vector: ClassVar[bool] = True
     _field = staticmethod(over_features)
@@ -212,20 +225,8 @@ class InstanceNorm(SmoothedNorm):
     with means over the places of one channel of one image. It is `torch.nn.InstanceNorm2d` with
     $\sigma^2$ for its `eps`, which here can be learned.
 
-    Args:
-        num_channels: Number of channels.
-        sigma: The constant $\sigma$, whose square is added to the variance; at first, if it is
-            learned. The paper smooths with 0.25 to 1; 0.01 is what its released code adds else.
-        learned_sigma: Whether $\sigma$ is learned, one number for the layer.
-        affine: Whether gain and shift of each channel are learned.
-
     Shape:
         `(batch, channel, *place)` in and out.
-
-    Attributes:
-        weight: Gain $\gamma$, starts at 1; None without `affine`.
-        bias: Shift $\beta$, starts at 0; None without `affine`.
-        sigma: The constant, a parameter with `learned_sigma`.
 
     Raises:
         ValueError: If an argument is out of range or the channels are others.
@@ -236,25 +237,9 @@ class InstanceNorm(SmoothedNorm):
 
     feature_axis = 1
 
-    @check_arguments
-    def __init__(
-        self,
-        num_channels: Size,
-        *,
-        sigma: NonNegativeFloat = 0.01,
-        learned_sigma: bool = False,
-        affine: bool = True,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__(
-            num_channels,
-            affine=affine,
-            sigma=sigma,
-            learned_sigma=learned_sigma,
-            device=device,
-            dtype=dtype,
-        )
+    @extend_arguments(SmoothedNorm)
+    def __init__(self, num_channels: Size, **options: Unpack[SmoothedOptions]) -> None:
+        super().__init__(num_channels, **options)
         self.num_channels = num_channels
 
     def _field(self, z: Tensor) -> Fold:
@@ -279,19 +264,9 @@ class GroupNorm(SmoothedNorm):
 
     Args:
         num_groups: Number of groups of consecutive channels.
-        num_channels: Number of channels.
-        sigma: The constant $\sigma$, whose square is added to the variance; at first, if it is
-            learned. The paper smooths with 0.25 to 1; 0.01 is what its released code adds else.
-        learned_sigma: Whether $\sigma$ is learned, one number for the layer.
-        affine: Whether gain and shift of each channel are learned.
 
     Shape:
         `(batch, channel, *place)` in and out.
-
-    Attributes:
-        weight: Gain $\gamma$, starts at 1; None without `affine`.
-        bias: Shift $\beta$, starts at 0; None without `affine`.
-        sigma: The constant, a parameter with `learned_sigma`.
 
     Raises:
         ValueError: If an argument is out of range or the channels are others.
@@ -302,30 +277,15 @@ class GroupNorm(SmoothedNorm):
 
     feature_axis = 1
 
-    @check_arguments
+    @extend_arguments(SmoothedNorm)
     def __init__(
-        self,
-        num_groups: Size,
-        num_channels: Size,
-        *,
-        sigma: NonNegativeFloat = 0.01,
-        learned_sigma: bool = False,
-        affine: bool = True,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
+        self, num_groups: Size, num_channels: Size, **options: Unpack[SmoothedOptions]
     ) -> None:
         if num_channels % num_groups:
             raise ValueError(
                 f"num_groups must divide num_channels={num_channels}, got num_groups={num_groups}"
             )
-        super().__init__(
-            num_channels,
-            affine=affine,
-            sigma=sigma,
-            learned_sigma=learned_sigma,
-            device=device,
-            dtype=dtype,
-        )
+        super().__init__(num_channels, **options)
         self.num_groups, self.num_channels = num_groups, num_channels
 
     def _field(self, z: Tensor) -> Fold:
@@ -348,11 +308,6 @@ class ImageBatchNorm(Normalizer):
     besides, for averages without `momentum`, and that is left out.
 
     Args:
-        num_channels: Number of channels.
-        sigma: The constant $\sigma$, whose square is added to the variance; at first, if it is
-            learned. The paper smooths with 0.25 to 1; 0.01 is what its released code adds else.
-        learned_sigma: Whether $\sigma$ is learned, one number for the layer.
-        affine: Whether gain and shift of each channel are learned.
         momentum: Share of the newest batch in the running averages.
 
     Shape:
@@ -360,9 +315,6 @@ class ImageBatchNorm(Normalizer):
         recurrent cell, have no places.
 
     Attributes:
-        weight: Gain $\gamma$, starts at 1; None without `affine`.
-        bias: Shift $\beta$, starts at 0; None without `affine`.
-        sigma: The constant, a parameter with `learned_sigma`.
         running_mean: Running average of the mean, starts at 0.
         running_var: Running average of the variance, starts at 1.
 
@@ -389,14 +341,7 @@ class ImageBatchNorm(Normalizer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(
-            num_channels,
-            affine=affine,
-            sigma=sigma,
-            learned_sigma=learned_sigma,
-            device=device,
-            dtype=dtype,
-        )
+        super().__init__(num_channels, affine, learned_sigma, device, dtype, sigma=sigma)
         self.num_channels, self.momentum = num_channels, momentum
         mean = torch.zeros(num_channels, device=device, dtype=dtype)
         self.register_buffer("running_mean", mean)
@@ -422,7 +367,7 @@ class ImageBatchNorm(Normalizer):
     def center(
         self, z: Float[Tensor, "batch channel *place"]
     ) -> Float[Tensor, "batch channel *place"]:
-        """The activations without their mean, before anything is divided."""
+        """Subtract the mean from the activations, and divide nothing."""
         self._check(z)
         if self.training:
             return field_center(z, over_images)

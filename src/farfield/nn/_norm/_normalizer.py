@@ -1,9 +1,9 @@
-"""Parts of all normalizers: gain and shift, constant, checks of inputs, and the print."""
+"""Base of all normalizers."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import torch
@@ -12,31 +12,35 @@ from torch.types import Device
 
 
 class Normalizer(nn.Module):
-    """A normalizer with a gain and a shift of each feature, and a constant added to the variance.
+    r"""Base of normalizers: gain and shift of each feature, and a constant added to the variance.
 
     Args:
-        affine: Whether gain and shift of each are learned.
-        eps: Added to the variance, where no `sigma` is given.
-        sigma: The constant, whose square is added to the variance.
-        learned_sigma: Whether the constant is learned, from `sigma` or the root of `eps`.
+        affine: True for a learned gain and shift of each feature or channel.
+        learned_sigma: True for one learned number $\sigma$ per layer, at first `sigma` or the root
+            of `eps`.
+        eps: Number added to the variance.
+        sigma: Number $\sigma$, whose square is added to the variance in place of `eps`.
 
     Attributes:
-        feature_axis: The axis of what is normalized that the features are on.
+        weight: Gain $\gamma$, starts at 1; None without gain and shift.
+        bias: Shift $\beta$, starts at 0; None without gain and shift.
+        sigma: Number $\sigma$, a parameter if it is learned; None if `eps` is added.
     """
 
     feature_axis: ClassVar[int] = -1
     eps: float
+    test_batch_size: int
 
     def __init__(
         self,
         num_features: int,
-        *,
         affine: bool,
-        eps: float = 0.0,
-        sigma: float | None = None,
         learned_sigma: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
+        *,
+        eps: float = 0.0,
+        sigma: float | None = None,
     ) -> None:
         super().__init__()
         self.num_features, self.affine, self.learned_sigma = num_features, affine, learned_sigma
@@ -56,23 +60,29 @@ class Normalizer(nn.Module):
         self,
         names: tuple[str, ...],
         shape: Sequence[int] | None,
-        *,
-        device: Device,
-        dtype: torch.dtype | None,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
-        """Make buffers for statistics that are still to be taken, or None where none are kept."""
+        """Register buffers of unknown statistics, nan; None if no shape is given."""
         for name in names:
             unknown = None
             if shape is not None:
                 unknown = torch.full(tuple(shape), torch.nan, device=device, dtype=dtype)
             self.register_buffer(name, unknown)
 
+    def _in_batches(self, function: Callable[[Tensor], Tensor], z: Tensor) -> Tensor:
+        """Apply a function to a batch, in evaluation mode to `test_batch_size` problems a time."""
+        self._check(z)
+        if self.training or len(z) <= self.test_batch_size:
+            return function(z)
+        return torch.cat([function(part) for part in torch.split(z, self.test_batch_size)])
+
     def _smoothing(self) -> float | Tensor:
-        """The number that is added to the variance."""
+        """Number that is added to the variance."""
         return self.eps if self.sigma is None else self.sigma**2
 
     def _scaled_and_shifted(self, y: Tensor) -> Tensor:
-        """Gain and shift for every number of the axis that has them."""
+        """Apply gain and shift along the axis of features or channels."""
         shape = [1] * y.ndim
         shape[self.feature_axis] = -1
         if self.weight is not None:
@@ -90,7 +100,7 @@ class Normalizer(nn.Module):
             )
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Return the options, for `print`."""
         shown = []
         for name, parameter in inspect.signature(type(self)).parameters.items():
             if name in {"device", "dtype"}:

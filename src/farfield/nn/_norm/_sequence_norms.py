@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple, final
+from typing import NamedTuple, TypedDict, Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.types import Device
 
-from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
+from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments, extend_arguments
 from farfield.functional import (
     ContextStatistics,
     context_statistics,
@@ -43,13 +43,21 @@ class NormalizedSequence(NamedTuple):
     scale: Tensor
 
 
+class SequenceOptions(TypedDict, total=False):
+    """Options of every normalizer of a sequence."""
+
+    correction: NonNegativeInt
+    eps: NonNegativeFloat
+    affine: bool
+    device: Device
+    dtype: torch.dtype | None
+
+
 class SequenceNormalizer(Normalizer):
-    """A normalizer of `(batch, time, feature)` whose next embedding is predicted.
+    """Base of normalizers of sequences whose next embedding is predicted.
 
     Args:
-        correction: Subtracted from the number of what is pooled in the variance.
-        eps: Added to the variance.
-        affine: Whether the predictor reads through a learned gain and shift.
+        affine: True for a learned gain and shift of what the predictor reads.
     """
 
     @check_arguments
@@ -63,7 +71,7 @@ class SequenceNormalizer(Normalizer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(num_features, affine=affine, eps=eps, device=device, dtype=dtype)
+        super().__init__(num_features, affine, False, device, dtype, eps=eps)
         self.correction = correction
 
     def _check_sequence(self, z: Tensor) -> None:
@@ -102,15 +110,9 @@ class PastNorm(SequenceNormalizer):
 
     Args:
         correction: Subtracted from the number of places in the variance, 0 or 1; $c$.
-        eps: Added to the variance.
-        affine: Whether the predictor reads through a learned gain and shift.
 
     Shape:
         `(batch, time, feature)` to four tensors of `(batch, time − 1, feature)`.
-
-    Attributes:
-        weight: Gain, starts at 1; None without `affine`.
-        bias: Shift, starts at 0; None without `affine`.
 
     Reference:
         webb2020, sections 3.1 and 3.3.
@@ -139,35 +141,20 @@ class SequenceNorm(SequenceNormalizer):
         correction: Subtracted from the number of places in the variance: 0 as published, 1 as in
             the released code of this task; $c$.
         eps: Added to the variance; 1e-15 in the released code of this task.
-        affine: Whether the predictor reads through a learned gain and shift.
 
     Shape:
         `(batch, time, feature)` to two tensors of `(batch, time − 1, feature)` and two of
         `(batch, 1, feature)`.
 
-    Attributes:
-        weight: Gain, starts at 1; None without `affine`.
-        bias: Shift, starts at 0; None without `affine`.
-
     Reference:
         webb2020, sections 3.1 and 3.3.
     """
 
-    @check_arguments
+    @extend_arguments(SequenceNormalizer)
     def __init__(
-        self,
-        num_features: Size,
-        *,
-        include_last: bool = False,
-        correction: NonNegativeInt = 0,
-        eps: NonNegativeFloat = 1e-8,
-        affine: bool = True,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
+        self, num_features: Size, *, include_last: bool = False, **options: Unpack[SequenceOptions]
     ) -> None:
-        super().__init__(
-            num_features, correction=correction, eps=eps, affine=affine, device=device, dtype=dtype
-        )
+        super().__init__(num_features, **options)
         self.include_last = include_last
 
     @classmethod
@@ -203,15 +190,11 @@ class TimeStepNorm(SequenceNormalizer):
         sample: Training sequences whose statistics are used in evaluation, kept by
             `calibrate`; 0 for those of the batch itself, there as in training.
         correction: Subtracted from the number of sequences in the variance, 0 or 1; $c$.
-        eps: Added to the variance.
-        affine: Whether the predictor reads through a learned gain and shift.
 
     Shape:
         `(batch, time, feature)` to four tensors of `(batch, time − 1, feature)`.
 
     Attributes:
-        weight: Gain, starts at 1; None without `affine`.
-        bias: Shift, starts at 0; None without `affine`.
         mean: Of each place in the sample, nan until it is taken; None where `sample` is 0.
         scale: Likewise.
 
@@ -226,31 +209,26 @@ class TimeStepNorm(SequenceNormalizer):
     mean: Tensor | None
     scale: Tensor | None
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — two are torch's
+    @extend_arguments(SequenceNormalizer)
+    def __init__(
         self,
         num_features: Size,
         length: Size,
         *,
         batch_size: Size = 32,
         sample: NonNegativeInt = 0,
-        correction: NonNegativeInt = 0,
-        eps: NonNegativeFloat = 1e-8,
-        affine: bool = True,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
+        **options: Unpack[SequenceOptions],
     ) -> None:
         if batch_size < 2 or sample == 1:
             raise ValueError(
                 "batch_size must be at least 2, and sample 0 or at least 2, "
                 f"got {batch_size} and {sample}"
             )
-        super().__init__(
-            num_features, correction=correction, eps=eps, affine=affine, device=device, dtype=dtype
-        )
+        super().__init__(num_features, **options)
         self.length, self.batch_size, self.sample = length, batch_size, sample
         shape = (length, num_features) if sample else None
-        self._keep(("mean", "scale"), shape, device=device, dtype=dtype)
+        factory = (options.get("device"), options.get("dtype"))
+        self._keep(("mean", "scale"), shape, *factory)
 
     def forward(self, z: _Sequence) -> NormalizedSequence:
         """Normalize the embeddings of some sequences."""
