@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import ClassVar, Final, final
 
 import torch
@@ -12,12 +13,11 @@ from torch import Tensor, nn
 from farfield.core import Size, check_arguments
 from farfield.functional import (
     context_norm,
-    kaiming_normal_,
     uninitialized,
-    xavier_normal_,
     xavier_uniform_,
 )
 from farfield.models._checks import check_length, check_sequence
+from farfield.models._layers import linear_layer, relu_layer
 
 ROW: Final = 3
 """Panels of a line of a matrix, of which there are as many."""
@@ -89,16 +89,14 @@ class WReN(nn.Module):
         super().__init__()
         self.in_features, self.length = in_features, length
 
-        def layer(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
-            return kaiming_normal_(uninitialized(nn.Linear, inputs, outputs, bias=bias), generator)
-
+        layer = partial(relu_layer, generator=generator)
         self.panel = layer(in_features + length, panel_size)
         self.first = layer(panel_size, hidden_size)
         self.second = layer(panel_size, hidden_size, bias=False)
         widths = (hidden_size, hidden_size, hidden_size, relation_size)
         self.pair = nn.ModuleList(layer(a, b) for a, b in itertools.pairwise(widths))
         self.hidden = nn.ModuleList(layer(relation_size, relation_size) for _ in range(2))
-        self.output = xavier_normal_(uninitialized(nn.Linear, relation_size, 1), generator)
+        self.output = linear_layer(relation_size, 1, generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
         """Score every sequence of a batch."""
@@ -223,8 +221,7 @@ class SRAN(nn.Module):
         self.in_features, self.length = in_features, length
         self.columns = columns
 
-        def layer(inputs: int, outputs: int) -> nn.Linear:
-            return kaiming_normal_(uninitialized(nn.Linear, inputs, outputs), generator)
+        layer = partial(relu_layer, generator=generator)
 
         def network(inputs: int) -> nn.Sequential:
             return nn.Sequential(
@@ -351,7 +348,7 @@ class SetScorer(nn.Module):
         self.in_features, self.length, self.set_sizes = in_features, length, set_sizes
 
         def network(inputs: int, outputs: int) -> nn.Sequential:
-            hidden = kaiming_normal_(uninitialized(nn.Linear, inputs, hidden_size), generator)
+            hidden = relu_layer(inputs, hidden_size, generator)
             output = xavier_uniform_(uninitialized(nn.Linear, hidden_size, outputs), generator)
             return nn.Sequential(hidden, nn.ReLU(), output)
 

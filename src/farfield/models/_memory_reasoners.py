@@ -20,7 +20,6 @@ from farfield.functional import (
     content_weights,
     esbn,
     esbn_keys,
-    kaiming_normal_,
     lstm_init_,
     mnm,
     ntm,
@@ -28,9 +27,9 @@ from farfield.functional import (
     ntm_heads_init_,
     read_confidence,
     uninitialized,
-    xavier_normal_,
 )
 from farfield.models._checks import check_sequence
+from farfield.models._layers import linear_layer, relu_layer, weights_of
 
 
 @final
@@ -103,9 +102,9 @@ class ESBN(nn.Module):
         self.controller = lstm_init_(
             uninitialized(nn.LSTMCell, key_size + int(told), hidden_size), generator
         )
-        self.key = kaiming_normal_(uninitialized(nn.Linear, hidden_size, key_size), generator)
-        self.gate = xavier_normal_(uninitialized(nn.Linear, hidden_size, 1), generator)
-        self.output = xavier_normal_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
+        self.key = relu_layer(hidden_size, key_size, generator)
+        self.gate = linear_layer(hidden_size, 1, generator)
+        self.output = linear_layer(hidden_size, num_outputs, generator)
         self.confidence_gain = nn.Parameter(torch.ones(1)) if told else None
         self.confidence_bias = nn.Parameter(torch.zeros(1)) if told else None
         self.default_key = nn.Parameter(torch.zeros(key_size)) if default_memory else None
@@ -137,12 +136,8 @@ class ESBN(nn.Module):
         return weights, read_confidence(scores, weights, self.confidence_gain, self.confidence_bias)
 
     def _parameters_of_recurrence(self) -> ESBNParameters:
-        cell = self.controller
         return ESBNParameters(
-            weight_ih=cell.weight_ih,
-            weight_hh=cell.weight_hh,
-            bias_ih=cell.bias_ih,
-            bias_hh=cell.bias_hh,
+            **weights_of(self.controller),
             key_weight=self.key.weight,
             key_bias=self.key.bias,
             gate_weight=self.gate.weight,
@@ -211,7 +206,7 @@ class NTM(nn.Module):
         )
         self.memory = nn.Parameter(torch.empty(num_slots, slot_size))
         nn.init.xavier_normal_(self.memory, generator=generator)
-        self.output = xavier_normal_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
+        self.output = linear_layer(hidden_size, num_outputs, generator)
 
     @classmethod
     def released(
@@ -223,12 +218,8 @@ class NTM(nn.Module):
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch."""
         check_sequence(z, self.in_features)
-        cell = self.controller
         parameters = NTMParameters(
-            weight_ih=cell.weight_ih,
-            weight_hh=cell.weight_hh,
-            bias_ih=cell.bias_ih,
-            bias_hh=cell.bias_hh,
+            **weights_of(self.controller),
             heads_weight=self.heads.weight,
             heads_bias=self.heads.bias,
             memory=self.memory,
@@ -306,7 +297,7 @@ class MNM(nn.Module):
         _uniform_all_(self.controller, hidden_size, generator)
         for layer in (self.heads, self.rate, self.target, self.read_out):
             _uniform_all_(layer, layer.in_features, generator)
-        self.output = xavier_normal_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
+        self.output = linear_layer(hidden_size, num_outputs, generator)
 
     @classmethod
     def released(
@@ -337,12 +328,8 @@ class MNM(nn.Module):
 
     def _recur(self, z: Tensor) -> MNMOutputs:
         check_sequence(z, self.in_features)
-        cell = self.controller
         parameters = MNMParameters(
-            weight_ih=cell.weight_ih,
-            weight_hh=cell.weight_hh,
-            bias_ih=cell.bias_ih,
-            bias_hh=cell.bias_hh,
+            **weights_of(self.controller),
             heads_weight=self.heads.weight,
             heads_bias=self.heads.bias,
             rate_weight=self.rate.weight,

@@ -10,10 +10,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core import Size, check_arguments
-from farfield.functional import denormalize, fan_in_uniform_, lstm, lstm_uniform_, uninitialized
+from farfield.functional import denormalize, lstm, lstm_uniform_, uninitialized
 from farfield.models._abilities import KeepsStatistics
-from farfield.models._checks import check_sequence
+from farfield.models._checks import check_one_item, check_sequence
 from farfield.models._composition import Composition
+from farfield.models._layers import default_layer, weights_of
 from farfield.nn import NormalizedSequence
 
 
@@ -49,10 +50,7 @@ class ObjectAutoencoder(Composition):
         Raises:
             ValueError: If a problem shows another number of items than one.
         """
-        if index.ndim != 2 or index.shape[1] != 1:
-            raise ValueError(
-                f"index must be (batch, 1), one item a problem, got shape {tuple(index.shape)}"
-            )
+        check_one_item(index)
         return self.decoder(F.embedding(index[:, 0], embeddings))
 
 
@@ -91,16 +89,14 @@ class NextEmbedding(nn.Module):
         self.controller = lstm_uniform_(
             uninitialized(nn.LSTMCell, in_features, hidden_size), generator
         )
-        self.output = fan_in_uniform_(uninitialized(nn.Linear, hidden_size, in_features), generator)
+        self.output = default_layer(hidden_size, in_features, generator)
 
     def forward(
         self, z: Float[Tensor, "batch time feature"]
     ) -> Float[Tensor, "batch time feature"]:
         """Predict the embedding that follows each place."""
-        cell = self.controller
-        check_sequence(z, cell.input_size)
-        weights = (cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh)
-        return self.output(lstm(z, *weights))
+        check_sequence(z, self.controller.input_size)
+        return self.output(lstm(z, *weights_of(self.controller).values()))
 
 
 @final

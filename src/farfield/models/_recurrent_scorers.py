@@ -12,8 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core import Dropout, Size, check_arguments
-from farfield.functional import lstm, uninitialized, xavier_normal_, xavier_uniform_
+from farfield.functional import lstm, uninitialized, xavier_uniform_
 from farfield.models._checks import check_length, check_sequence
+from farfield.models._layers import linear_layer
 from farfield.nn import NormalizedLSTM
 
 
@@ -249,14 +250,9 @@ class RNNScorer(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        self.input, self.hidden, self.output = (
-            xavier_normal_(uninitialized(nn.Linear, rows, columns), generator)
-            for rows, columns in (
-                (in_features, hidden_size),
-                (hidden_size, hidden_size),
-                (hidden_size, 1),
-            )
-        )
+        self.input = linear_layer(in_features, hidden_size, generator)
+        self.hidden = linear_layer(hidden_size, hidden_size, generator)
+        self.output = linear_layer(hidden_size, 1, generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
         """Score every sequence."""

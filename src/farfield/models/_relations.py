@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from itertools import combinations, product
 from typing import final
 
@@ -11,15 +13,13 @@ from torch import Tensor, nn
 
 from farfield.core import Size, check_arguments
 from farfield.functional import (
-    kaiming_normal_,
     pair_attention,
     relation_matrix,
     relation_sum,
     tag_positions,
-    uninitialized,
-    xavier_normal_,
 )
 from farfield.models._checks import check_length, check_sequence
+from farfield.models._layers import linear_layer, relu_layer
 
 
 @final
@@ -70,8 +70,8 @@ class CoRelNet(nn.Module):
         self.length = length
         self.causal = causal
         entries = length * (length + 1) // 2 if causal else length**2
-        self.hidden = kaiming_normal_(uninitialized(nn.Linear, entries, hidden_size), generator)
-        self.output = xavier_normal_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
+        self.hidden = relu_layer(entries, hidden_size, generator)
+        self.output = linear_layer(hidden_size, num_outputs, generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch."""
@@ -128,8 +128,8 @@ class DeepSets(nn.Module):
         super().__init__()
         self.in_features = in_features
         self.maximum = maximum
-        self.hidden = kaiming_normal_(uninitialized(nn.Linear, in_features, hidden_size), generator)
-        self.output = xavier_normal_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
+        self.hidden = relu_layer(in_features, hidden_size, generator)
+        self.output = linear_layer(hidden_size, num_outputs, generator)
 
     def extra_repr(self) -> str:
         """Options that differ from the defaults."""
@@ -188,25 +188,17 @@ class RN(nn.Module):
         self.in_features = in_features
         self.position_tags = position_tags
         tagged = in_features + int(position_tags)
-        self.pair1 = kaiming_normal_(uninitialized(nn.Linear, 2 * tagged, hidden_size), generator)
-        self.pair2 = kaiming_normal_(
-            uninitialized(nn.Linear, hidden_size, relation_size), generator
-        )
-        self.hidden = kaiming_normal_(
-            uninitialized(nn.Linear, relation_size, relation_size), generator
-        )
-        self.output = xavier_normal_(
-            uninitialized(nn.Linear, relation_size, num_outputs), generator
-        )
+        layer = partial(relu_layer, generator=generator)
+        self.pair1, self.pair2 = layer(2 * tagged, hidden_size), layer(hidden_size, relation_size)
+        self.hidden = layer(relation_size, relation_size)
+        self.output = linear_layer(relation_size, num_outputs, generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch."""
         check_sequence(z, self.in_features)
-        pairs = list(product(range(z.shape[1]), repeat=2))
         if self.position_tags:
             z = tag_positions(z)
-        first, second = self.pair1, self.pair2
-        relations = relation_sum(z, pairs, first.weight, first.bias, second.weight, second.bias)
+        relations = _relations(z, product(range(z.shape[1]), repeat=2), self.pair1, self.pair2)
         return self.output(torch.relu(self.hidden(relations)))
 
 
@@ -264,9 +256,7 @@ class TRN(nn.Module):
         self.position_tags = position_tags
         tagged = in_features + int(position_tags)
 
-        def layer(inputs: int, outputs: int) -> nn.Linear:
-            return kaiming_normal_(uninitialized(nn.Linear, inputs, outputs), generator)
-
+        layer = partial(relu_layer, generator=generator)
         self.pair1 = layer(2 * tagged, hidden_size)
         self.pair2 = layer(hidden_size, relation_size)
         self.pair3 = layer(relation_size, relation_size) if order_layers else None
@@ -274,9 +264,7 @@ class TRN(nn.Module):
         self.triple2 = layer(hidden_size, relation_size)
         self.triple3 = layer(relation_size, relation_size) if order_layers else None
         self.hidden = layer(relation_size, relation_size)
-        self.output = xavier_normal_(
-            uninitialized(nn.Linear, relation_size, num_outputs), generator
-        )
+        self.output = linear_layer(relation_size, num_outputs, generator)
 
     @classmethod
     def released(
@@ -290,17 +278,24 @@ class TRN(nn.Module):
         check_sequence(z, self.in_features)
         if self.position_tags:
             z = tag_positions(z)
-        pairs = _relations(z, 2, self.pair1, self.pair2, self.pair3)
-        triples = _relations(z, 3, self.triple1, self.triple2, self.triple3)
+        positions = range(z.shape[1])
+        pairs = _relations(z, combinations(positions, 2), self.pair1, self.pair2, self.pair3)
+        triples = _relations(
+            z, combinations(positions, 3), self.triple1, self.triple2, self.triple3
+        )
         return self.output(torch.relu(self.hidden(pairs + triples)))
 
 
 def _relations(
-    z: Tensor, size: int, first: nn.Linear, second: nn.Linear, third: nn.Linear | None
+    z: Tensor,
+    sets: Iterable[tuple[int, ...]],
+    first: nn.Linear,
+    second: nn.Linear,
+    third: nn.Linear | None = None,
 ) -> Tensor:
-    """The vector of all sets of one size."""
-    sets = list(combinations(range(z.shape[1]), size))
-    total = relation_sum(z, sets, first.weight, first.bias, second.weight, second.bias)
+    """Sum the relations of sets of positions, then apply the third layer, if there is one."""
+    weights = (first.weight, first.bias, second.weight, second.bias)
+    total = relation_sum(z, list(sets), *weights)
     return total if third is None else torch.relu(third(total))
 
 
@@ -357,17 +352,13 @@ class PrediNet(nn.Module):
         self.length = length
         tagged = in_features + 1
 
-        def layer(inputs: int, outputs: int) -> nn.Linear:
-            return xavier_normal_(uninitialized(nn.Linear, inputs, outputs, bias=False), generator)
-
+        layer = partial(linear_layer, generator=generator, bias=False)
         self.query1 = layer(length * tagged, num_heads * key_size)
         self.query2 = layer(length * tagged, num_heads * key_size)
         self.shared_key = layer(tagged, key_size)
         self.shared_relation = layer(tagged, num_relations)
-        self.hidden = kaiming_normal_(
-            uninitialized(nn.Linear, num_heads * (num_relations + 2), hidden_size), generator
-        )
-        self.output = xavier_normal_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
+        self.hidden = relu_layer(num_heads * (num_relations + 2), hidden_size, generator)
+        self.output = linear_layer(hidden_size, num_outputs, generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch."""

@@ -12,16 +12,15 @@ from torch import Tensor, nn
 
 from farfield.core import Size, check_arguments
 from farfield.functional import (
-    kaiming_normal_,
     lstm,
     lstm_init_,
     self_attention,
     sinusoidal_position,
     uninitialized,
-    xavier_normal_,
 )
 from farfield.models._abilities import HasHiddenSize, width_of
 from farfield.models._checks import check_sequence
+from farfield.models._layers import linear_layer, relu_layer, weights_of
 
 
 @final
@@ -58,14 +57,12 @@ class LSTM(nn.Module):
         self.controller = lstm_init_(
             uninitialized(nn.LSTMCell, in_features, hidden_size), generator
         )
-        self.output = xavier_normal_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
+        self.output = linear_layer(hidden_size, num_outputs, generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch."""
-        cell = self.controller
-        check_sequence(z, cell.input_size)
-        weights = (cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh)
-        return self.output(lstm(z, *weights, num_states=1).squeeze(1))
+        check_sequence(z, self.controller.input_size)
+        return self.output(lstm(z, *weights_of(self.controller).values(), num_states=1).squeeze(1))
 
 
 @final
@@ -108,7 +105,7 @@ class LastState(nn.Module):
         self.in_features = in_features
         self.core = core(in_features)
         width = width_of("core", self.core, HasHiddenSize)
-        self.output = xavier_normal_(uninitialized(nn.Linear, width, num_outputs), generator)
+        self.output = linear_layer(width, num_outputs, generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch."""
@@ -169,23 +166,17 @@ class Transformer(nn.Module):
             raise ValueError(f"num_heads must divide in_features={in_features}, got {num_heads}")
         self.in_features = in_features
         self.num_heads = num_heads
-        self.attention_in = xavier_normal_(
-            uninitialized(nn.Linear, in_features, 3 * in_features), generator
-        )
+        self.attention_in = linear_layer(in_features, 3 * in_features, generator)
         self.attention_out = _uniform_(
             uninitialized(nn.Linear, in_features, in_features), generator
         )
         self.norm1 = nn.LayerNorm(in_features)
-        self.fc1 = kaiming_normal_(
-            uninitialized(nn.Linear, in_features, feedforward_size), generator
-        )
-        self.fc2 = kaiming_normal_(
-            uninitialized(nn.Linear, feedforward_size, in_features), generator
-        )
+        self.fc1 = relu_layer(in_features, feedforward_size, generator)
+        self.fc2 = relu_layer(feedforward_size, in_features, generator)
         self.norm2 = nn.LayerNorm(in_features)
         self.norm3 = nn.LayerNorm(in_features) if final_norm else None
-        self.hidden = kaiming_normal_(uninitialized(nn.Linear, in_features, 256), generator)
-        self.output = xavier_normal_(uninitialized(nn.Linear, 256, num_outputs), generator)
+        self.hidden = relu_layer(in_features, 256, generator)
+        self.output = linear_layer(256, num_outputs, generator)
 
     @classmethod
     def released(

@@ -9,9 +9,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.core import PositiveFloat, Size, check_arguments
-from farfield.functional import fan_in_uniform_, uninitialized
 from farfield.models._abilities import HasNumFeatures, width_of
 from farfield.models._checks import check_length, check_sequence
+from farfield.models._layers import default_layer
 
 
 @final
@@ -83,9 +83,7 @@ class TokenReader(nn.Module):
         self.in_features, self.num_tokens, self.length = in_features, num_tokens, length
         self.core = core
         self.embedding = (
-            nn.Identity()
-            if width == in_features
-            else fan_in_uniform_(uninitialized(nn.Linear, in_features, width), generator)
+            nn.Identity() if width == in_features else default_layer(in_features, width, generator)
         )
         self.places = None if length is None else _drawn(length, width, generator, places_std)
         self.tokens = _drawn(1 if shared else num_tokens, width, generator)
@@ -154,7 +152,7 @@ class TokenReader(nn.Module):
 
 
 def _head(width: int, outputs: int, generator: torch.Generator | None) -> nn.Sequential:
-    layer = fan_in_uniform_(uninitialized(nn.Linear, width, outputs), generator)
+    layer = default_layer(width, outputs, generator)
     return nn.Sequential(nn.LayerNorm(width), layer)
 
 

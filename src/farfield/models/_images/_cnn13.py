@@ -12,8 +12,8 @@ from torch.nn.utils import parametrize
 from torch.types import Device
 
 from farfield.core import Dropout, Size, check_arguments
-from farfield.functional import fan_in_uniform_, uninitialized
 from farfield.models._images._maps import convolution, maps_of, num_channels_of
+from farfield.models._layers import default_layer
 
 _Layer = TypeVar("_Layer", nn.Linear, nn.Conv2d)
 
@@ -130,7 +130,7 @@ class CNN13(nn.Module):
             convolve(fourfold, twice, 1),
             convolve(twice, width, 1),
         )
-        output = fan_in_uniform_(uninitialized(nn.Linear, width, num_outputs), generator)
+        output = default_layer(width, num_outputs, generator)
         self.output = weight_norm(output)
         self.to(device=device, dtype=dtype)
 

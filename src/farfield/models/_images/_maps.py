@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -58,6 +60,21 @@ def check_items(items: Tensor, item_shape: tuple[int, ...]) -> None:
             f"items must be (batch, {', '.join(map(str, item_shape))}), "
             f"got shape {tuple(items.shape)}"
         )
+
+
+Normalizer = Callable[[int, int], nn.Module]
+"""Function from a number of channels and the side of a window to a normalizer of maps."""
+
+
+def normalizer_of(normalizer: Normalizer | None, channels: int, window: int) -> nn.Module:
+    """Build the normalizer of maps; without one, the identity.
+
+    Args:
+        normalizer: Function that makes the normalizer; or None.
+        channels: Number of channels.
+        window: Side of the window, pixels.
+    """
+    return nn.Identity() if normalizer is None else normalizer(channels, window)
 
 
 def convolution(

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import ClassVar, Final, final
+from typing import Final, final
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import nn
 from torch.types import Device
 
 from farfield.core import Depth, Dropout, Size, check_arguments
-from farfield.functional import fan_in_uniform_, uninitialized
-from farfield.models._images._maps import convolution, maps_of, num_channels_of
-from farfield.models._images._residual import ResidualBlock, Window, residual_group
+from farfield.models._images._residual import Group, ResidualBlock, ResidualNetwork, Window
 
-_GROUPS: Final = ("group1", "group2", "group3", "group4")
 _BLOCKS: Final = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3)}
 """Blocks of each group, by depth."""
 
 
 @final
-class PreActResNet(nn.Module):
+class PreActResNet(ResidualNetwork):
     """A residual network that normalizes and activates before every convolution.
 
     A stem of 3×3, four groups of blocks, and a linear layer on the mean of each channel over the
@@ -58,8 +53,6 @@ class PreActResNet(nn.Module):
         mean over the image is the released pooling of 4×4.
     """
 
-    mixing_layers: ClassVar[tuple[str, ...]] = ("group1", "group2")
-
     @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
@@ -75,33 +68,23 @@ class PreActResNet(nn.Module):
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
         if depth not in _BLOCKS:
             raise ValueError(f"depth must be 18, 34 or 50, got {depth}")
-        self.item_shape, self.out_features = tuple(item_shape), num_outputs
-        channels = num_channels_of(self.item_shape)
-        self.stem = convolution(channels, width, 3, stride=stem_stride, generator=generator)
-        channels, block = width, partial(ResidualBlock, dropout=dropout, generator=generator)
-        for number, name in enumerate(_GROUPS):
-            blocks = [
-                _windows(depth, width * 2**number, 2 if number and not k else 1)
-                for k in range(_BLOCKS[depth][number])
-            ]
-            self.add_module(name, residual_group(block, channels, blocks))
-            channels = blocks[-1][-1].channels
-        self.final_norm = nn.BatchNorm2d(channels) if final_norm else None
-        self.pool = nn.AdaptiveAvgPool2d(1)
-        self.output = fan_in_uniform_(uninitialized(nn.Linear, channels, num_outputs), generator)
+        block = partial(ResidualBlock, dropout=dropout, generator=generator)
+        groups: list[Group] = []
+        for number, count in enumerate(_BLOCKS[depth]):
+            strides = [2 if number and not k else 1 for k in range(count)]
+            groups.append((block, [_windows(depth, width * 2**number, by) for by in strides]))
+        super().__init__(
+            item_shape,
+            num_outputs,
+            Window(width, 3, stem_stride),
+            groups,
+            final_norm=nn.BatchNorm2d if final_norm else None,
+            generator=generator,
+        )
+        self.out_features = num_outputs
         self.to(device=device, dtype=dtype)
-
-    def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
-        """Classify every image."""
-        maps = self.stem(maps_of(items, self.item_shape))
-        for name in _GROUPS:
-            maps = self.get_submodule(name)(maps)
-        if self.final_norm is not None:
-            maps = F.relu(self.final_norm(maps))
-        return self.output(self.pool(maps).flatten(1))
 
 
 def _windows(depth: int, width: int, stride: int) -> tuple[Window, ...]:

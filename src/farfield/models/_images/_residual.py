@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, final
+from typing import ClassVar, NamedTuple, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.models._images._maps import convolution
+from farfield.models._images._maps import convolution, maps_of, num_channels_of
+from farfield.models._layers import default_layer
 
 
 class Window(NamedTuple):
@@ -99,20 +100,84 @@ class ResidualBlock(nn.Module):
         return F.leaky_relu(maps, self.negative_slope)
 
 
-def residual_group(
-    block: Callable[[int, Sequence[Window]], ResidualBlock],
-    in_channels: int,
-    blocks: Sequence[Sequence[Window]],
-) -> nn.Sequential:
-    """Blocks one after another.
+Block = Callable[[int, Sequence[Window]], ResidualBlock]
+"""Function that makes a block from the channels that it reads and its convolutions."""
+
+
+Group = tuple[Block, Sequence[Sequence[Window]]]
+"""Function that makes the blocks of a group, and the convolutions of each block."""
+
+
+@final
+class MeanOfMaps(nn.Module):
+    """Mean of each channel over the image; `nn.AdaptiveAvgPool2d(1)` is slow under `vmap`."""
+
+    def forward(
+        self, maps: Float[Tensor, "batch channel height width"]
+    ) -> Float[Tensor, "batch channel"]:
+        """Average the maps of every image."""
+        return maps.mean((-2, -1))
+
+
+class ResidualNetwork(nn.Module):
+    """Classifier of images: a stem, groups of residual blocks, and a linear layer on mean maps.
+
+    The stem is a convolution of 3×3. The maps of the last group are normalized and activated, if
+    there is a normalizer, and averaged over the image.
 
     Args:
-        block: Makes a block from the channels that it reads and its convolutions.
-        in_channels: Channels that the first block reads.
-        blocks: The convolutions of each block.
+        item_shape: Channels, height and width of a square image, or height and width of a gray one.
+        num_outputs: Number of outputs.
+        stem: Convolution of the stem.
+        groups: Groups of blocks.
+        final_norm: Function that makes the last normalizer from its number of channels; or None.
+        bias: Whether the stem has biases.
+        negative_slope: Slope of the last activation below 0.
+
+    Attributes:
+        mixing_layers: The first two groups.
+
+    Raises:
+        ValueError: If images are not square.
     """
-    group, channels = nn.Sequential(), in_channels
-    for windows in blocks:
-        group.append(block(channels, windows))
-        channels = windows[-1].channels
-    return group
+
+    mixing_layers: ClassVar[tuple[str, ...]] = ("group1", "group2")
+
+    def __init__(
+        self,
+        item_shape: tuple[int, ...],
+        num_outputs: int,
+        stem: Window,
+        groups: Sequence[Group],
+        *,
+        final_norm: Callable[[int], nn.Module] | None,
+        bias: bool = False,
+        negative_slope: float = 0.0,
+        generator: torch.Generator | None,
+    ) -> None:
+        super().__init__()
+        self.item_shape, self.negative_slope = tuple(item_shape), negative_slope
+        channels, stride = num_channels_of(self.item_shape), stem.stride
+        self.stem = convolution(
+            channels, stem.channels, stem.side, stride=stride, bias=bias, generator=generator
+        )
+        self._groups = tuple(f"group{number + 1}" for number in range(len(groups)))
+        channels = stem.channels
+        for name, (block, blocks) in zip(self._groups, groups, strict=True):
+            group = nn.Sequential()
+            for windows in blocks:
+                group.append(block(channels, windows))
+                channels = windows[-1].channels
+            self.add_module(name, group)
+        self.final_norm = None if final_norm is None else final_norm(channels)
+        self.pool = MeanOfMaps()
+        self.output = default_layer(channels, num_outputs, generator)
+
+    def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
+        """Classify every image."""
+        maps = self.stem(maps_of(items, self.item_shape))
+        for name in self._groups:
+            maps = self.get_submodule(name)(maps)
+        if self.final_norm is not None:
+            maps = F.leaky_relu(self.final_norm(maps), self.negative_slope)
+        return self.output(self.pool(maps))

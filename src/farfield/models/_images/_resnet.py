@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar, Final, final
+from typing import Final, final
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import nn
 from torch.types import Device
 
 from farfield.core import Depth, Size, check_arguments
-from farfield.functional import fan_in_uniform_, uninitialized
-from farfield.models._images._maps import convolution, maps_of, num_channels_of
-from farfield.models._images._residual import ResidualBlock, Window, residual_group
+from farfield.models._images._maps import normalizer_of
+from farfield.models._images._residual import Group, ResidualBlock, ResidualNetwork, Window
 from farfield.nn import MapNormalizer
 
-_GROUPS: Final = ("group1", "group2", "group3")
 _BATCH_NORM: Final = MapNormalizer(affine=True)
 
 
 @final
-class ResNet(nn.Module):
+class ResNet(ResidualNetwork):
     """A thin residual network of small images that normalizes before every ReLU.
 
     A stem of 3×3, three groups of as many blocks, of which the second and third halve the sides and
@@ -57,8 +53,6 @@ class ResNet(nn.Module):
         1×1; the papers do not say what ren2017 has there.
     """
 
-    mixing_layers: ClassVar[tuple[str, ...]] = ("group1", "group2")
-
     @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
@@ -73,37 +67,27 @@ class ResNet(nn.Module):
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
         num_blocks, rest = divmod(depth - 2, 6)
         if num_blocks < 1 or rest:
             raise ValueError(f"depth must be 6n + 2, as 32, got {depth}")
-        self.item_shape = tuple(item_shape)
 
-        def norm(channels: int, window: int) -> nn.Module:
-            return nn.Identity() if normalizer is None else normalizer(channels, window)
-
-        channels = num_channels_of(self.item_shape)
-        self.stem = convolution(channels, width, 3, generator=generator)
-        channels = width
-        for number, name in enumerate(_GROUPS):
-            block = partial(
-                ResidualBlock, norm=partial(norm, window=windows[number + 1]), generator=generator
-            )
+        norm = partial(normalizer_of, normalizer)
+        groups: list[Group] = []
+        for number, window in enumerate(windows[1:]):
             own = width * 2**number
             blocks = [
                 (Window(own, 3, 2 if number and not k else 1), Window(own, 3, 1))
                 for k in range(num_blocks)
             ]
-            self.add_module(name, residual_group(block, channels, blocks))
-            channels = own
+            block = partial(ResidualBlock, norm=partial(norm, window=window), generator=generator)
+            groups.append((block, blocks))
+        super().__init__(
+            item_shape,
+            num_outputs,
+            Window(width, 3, 1),
+            groups,
+            final_norm=partial(norm, window=windows[-1]),
+            generator=generator,
+        )
         self.set_submodule("group1.0.norms.0", norm(width, windows[0]))
-        self.final_norm = norm(channels, windows[-1])
-        self.output = fan_in_uniform_(uninitialized(nn.Linear, channels, num_outputs), generator)
         self.to(device=device, dtype=dtype)
-
-    def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
-        """Classify every image."""
-        maps = self.stem(maps_of(items, self.item_shape))
-        for name in _GROUPS:
-            maps = self.get_submodule(name)(maps)
-        return self.output(F.relu(self.final_norm(maps)).mean((-2, -1)))

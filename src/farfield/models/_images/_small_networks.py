@@ -14,8 +14,9 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core import Dropout, NonNegativeFloat, Size, check_arguments
-from farfield.functional import fan_in_uniform_, normal_, uninitialized
-from farfield.models._images._maps import check_items, maps_of, num_channels_of
+from farfield.functional import normal_, uninitialized
+from farfield.models._images._maps import check_items, maps_of, normalizer_of, num_channels_of
+from farfield.models._layers import default_layer
 
 
 @final
@@ -73,7 +74,7 @@ class BottleneckMLP(nn.Module):
         narrow = () if bottleneck is None else (bottleneck,)
         sizes = (*hidden_sizes[:middle], *narrow, *hidden_sizes[middle:])
         linear = [
-            fan_in_uniform_(uninitialized(nn.Linear, *pair), generator)
+            default_layer(*pair, generator)
             for pair in itertools.pairwise((math.prod(item_shape), *sizes, num_outputs))
         ]
         self.layers = nn.ModuleList()
@@ -182,8 +183,7 @@ class QuickCNN(nn.Module):
             for pair, std in zip(itertools.pairwise(sizes), _STDS, strict=True)
         )
         self.norms = nn.ModuleList(
-            nn.Identity() if normalizer is None else normalizer(number, window)
-            for number, window in zip(channels, windows, strict=True)
+            normalizer_of(normalizer, *pair) for pair in zip(channels, windows, strict=True)
         )
         pixels = (self.item_shape[-1] // 2 ** len(_POOLS)) ** 2
         self.hidden = draw(uninitialized(nn.Linear, pixels * channels[-1], 2 * width), _STD)

@@ -22,6 +22,7 @@ from farfield.functional import (
     uninitialized,
     ycbcr_to_rgb,
 )
+from farfield.models._images._maps import normalizer_of
 
 _STD: Final = 1e-3
 """Standard deviation of the first weights."""
@@ -97,8 +98,7 @@ class SRCNN(nn.Module):
             for pair, side in zip(itertools.pairwise((1, *channels, 1)), kernel_sizes, strict=True)
         )
         self.norms = nn.ModuleList(
-            nn.Identity() if normalizer is None else normalizer(number, window)
-            for number, window in zip(channels, windows, strict=True)
+            normalizer_of(normalizer, *pair) for pair in zip(channels, windows, strict=True)
         )
         self.to(device=device, dtype=dtype)
 

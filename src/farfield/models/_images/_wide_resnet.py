@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, ClassVar, Final, final
+from typing import Annotated, Final, final
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import nn
 from torch.types import Device
 
 from farfield.core import Depth, Dropout, Limits, NonNegativeFloat, Size, check_arguments
-from farfield.functional import fan_in_uniform_, uninitialized
-from farfield.models._images._maps import convolution, maps_of, num_channels_of
-from farfield.models._images._residual import ResidualBlock, Window, residual_group
+from farfield.models._images._residual import Group, ResidualBlock, ResidualNetwork, Window
 
 _STEM: Final = 16
 """Channels of the stem."""
 
-_GROUPS: Final = ("group1", "group2", "group3")
-
 
 @final
-class WideResNet(nn.Module):
+class WideResNet(ResidualNetwork):
     """A residual network of few layers with many channels.
 
     A stem of 3×3 with 16 channels, three groups of blocks with 16, 32 and 64 times `widen_factor`
@@ -67,8 +61,6 @@ class WideResNet(nn.Module):
         Zagoruyko and Komodakis 2016; lamb2022, sections 4.5.1 and 6.3.2.
     """
 
-    mixing_layers: ClassVar[tuple[str, ...]] = ("group1", "group2")
-
     @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
@@ -85,11 +77,9 @@ class WideResNet(nn.Module):
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
         num_blocks, rest = divmod(depth - 2, 6)
         if num_blocks < 1 or rest not in (0, 2):
             raise ValueError(f"depth must be 6n + 4 or 6n + 2, as 28 or 20, got {depth}")
-        self.item_shape, self.negative_slope = tuple(item_shape), negative_slope
         block = partial(
             ResidualBlock,
             bias=not published,
@@ -98,28 +88,24 @@ class WideResNet(nn.Module):
             activates_shortcut=published,
             generator=generator,
         )
-        self.stem = convolution(
-            num_channels_of(self.item_shape), _STEM, 3, bias=not published, generator=generator
-        )
-        channels = _STEM
-        for number, name in enumerate(_GROUPS):
+        groups: list[Group] = []
+        for number in range(3):
             width = _STEM * widen_factor * 2**number
             strides = [(1, 2) if number and not k else (1, 1) for k in range(num_blocks)]
             blocks = [
                 [Window(width, 3, stride) for stride in (pair[::-1] if published else pair)]
                 for pair in strides
             ]
-            self.add_module(name, residual_group(block, channels, blocks))
-            channels = width
+            groups.append((block, blocks))
         momentum = (0.1 if published else 0.9) if final_momentum is None else final_momentum
-        self.final_norm = nn.BatchNorm2d(channels, momentum=momentum)
-        self.output = fan_in_uniform_(uninitialized(nn.Linear, channels, num_outputs), generator)
+        super().__init__(
+            item_shape,
+            num_outputs,
+            Window(_STEM, 3, 1),
+            groups,
+            final_norm=partial(nn.BatchNorm2d, momentum=momentum),
+            bias=not published,
+            negative_slope=negative_slope,
+            generator=generator,
+        )
         self.to(device=device, dtype=dtype)
-
-    def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
-        """Classify every image."""
-        maps = self.stem(maps_of(items, self.item_shape))
-        for name in _GROUPS:
-            maps = self.get_submodule(name)(maps)
-        maps = F.leaky_relu(self.final_norm(maps), self.negative_slope)
-        return self.output(maps.mean((-2, -1)))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final, final
 
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.core import Size, check_arguments
-from farfield.functional import fan_in_uniform_, uninitialized
-from farfield.models._maps._readers import answer_layers, check_read, dense_layers, located
+from farfield.models._layers import default_layer
+from farfield.models._maps._readers import MapReader, answer_layers, dense_layers, located
 
 _KEY: Final = 16
 """Numbers of a query and of a key."""
@@ -23,7 +23,7 @@ _OBJECTS: Final = 36
 
 
 @final
-class ObjectReader(nn.Module):
+class ObjectReader(MapReader):
     r"""Answer by two reads of what stands out: the named object, and what it stands in relation to.
 
     $$a = \mathrm{softmax}_i(k_i \cdot q_{name} + \log m_i), \qquad s = \sum_i a_i v_i$$
@@ -79,7 +79,6 @@ class ObjectReader(nn.Module):
         relations: bool = True,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
         if name_size >= question_size:
             raise ValueError(
                 f"name_size must be below question_size={question_size}, got {name_size}"
@@ -89,13 +88,11 @@ class ObjectReader(nn.Module):
                 f"color_size must be at most {map_shape[0] - 2}, which leaves a share and a "
                 f"feature of {map_shape[0]} maps, got {color_size}"
             )
-        self.map_shape, self.question_size = tuple(map_shape), question_size
+        super().__init__(map_shape, question_size)
         self.name_size, self.color_size = name_size, color_size
         self.whole_question, self.relations = whole_question, relations
 
-        def linear(inputs: int, outputs: int, *, bias: bool = False) -> nn.Linear:
-            return fan_in_uniform_(uninitialized(nn.Linear, inputs, outputs, bias=bias), generator)
-
+        linear = partial(default_layer, generator=generator, bias=False)
         self.key = nn.Sequential(dense_layers(color_size, _KEY, 1, generator), linear(_KEY, _KEY))
         self.query = linear(name_size, _KEY)
         # Of the size of a key that differs: attention is not even at first.
@@ -113,13 +110,7 @@ class ObjectReader(nn.Module):
             read, num_outputs, hidden_size=256, dropout=0.0, generator=generator
         )
 
-    def forward(
-        self,
-        maps: Float[Tensor, "batch channel height width"],
-        question: Float[Tensor, "batch feature"],
-    ) -> Float[Tensor, "batch _"]:
-        """Answer for every image."""
-        check_read(maps, question, map_shape=self.map_shape, question_size=self.question_size)
+    def _answer(self, maps: Tensor, question: Tensor) -> Tensor:
         share, colors, _ = maps.flatten(2).tensor_split((1, 1 + self.color_size), dim=1)
         share, values = share.squeeze(1), located(maps[:, 1 + self.color_size :])
         name, rest = question.tensor_split((self.name_size,), dim=1)

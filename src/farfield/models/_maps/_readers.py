@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
+from functools import partial
 from typing import Annotated, Final, final
 
 import torch
@@ -10,31 +12,42 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.core import Depth, Dropout, Limits, Size, check_arguments
-from farfield.functional import fan_in_uniform_, uninitialized
+from farfield.models._layers import default_layer
 
 QuestionSize = Annotated[int, Limits(at_least=0, at_most=10_000)]
 """Numbers of a question; 0 for none."""
 
 
-def check_read(
-    maps: Tensor, question: Tensor, *, map_shape: tuple[int, ...], question_size: int
-) -> None:
-    """Raise `ValueError` unless maps and questions are those that a reader was made for.
+class MapReader(nn.Module):
+    """Network that answers from maps of an image and a question; a subclass answers (`_answer`).
 
     Args:
-        maps: The maps.
-        question: The questions.
         map_shape: Channels, height and width of the maps.
-        question_size: Numbers of a question.
+        question_size: Numbers of a question; 0 for none.
     """
-    if tuple(maps.shape[1:]) != map_shape:
-        raise ValueError(
-            f"maps must be (batch, {', '.join(map(str, map_shape))}), got {tuple(maps.shape)}"
-        )
-    if question.shape != (len(maps), question_size):
-        raise ValueError(
-            f"question must be ({len(maps)}, {question_size}), got {tuple(question.shape)}"
-        )
+
+    def __init__(self, map_shape: tuple[int, int, int], question_size: int) -> None:
+        super().__init__()
+        self.map_shape, self.question_size = tuple(map_shape), question_size
+
+    def forward(
+        self,
+        maps: Float[Tensor, "batch channel height width"],
+        question: Float[Tensor, "batch feature"],
+    ) -> Float[Tensor, "batch _"]:
+        """Answer for every image."""
+        if tuple(maps.shape[1:]) != self.map_shape:
+            shape = ", ".join(map(str, self.map_shape))
+            raise ValueError(f"maps must be (batch, {shape}), got {tuple(maps.shape)}")
+        if question.shape != (len(maps), self.question_size):
+            raise ValueError(
+                f"question must be ({len(maps)}, {self.question_size}), got {tuple(question.shape)}"
+            )
+        return self._answer(maps, question)
+
+    @abstractmethod
+    def _answer(self, maps: Tensor, question: Tensor) -> Tensor:
+        """Answer from maps and questions of the right shapes."""
 
 
 def located(
@@ -73,7 +86,7 @@ def answer_layers(
         dropout: Probability that a unit of the second is dropped in training.
     """
     layers = dense_layers(in_features, hidden_size, HIDDEN_LAYERS, generator)
-    output = fan_in_uniform_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
+    output = default_layer(hidden_size, num_outputs, generator)
     return nn.Sequential(*layers, nn.Dropout(dropout), output)
 
 
@@ -91,14 +104,14 @@ def dense_layers(
     for layer in range(number):
         inputs = hidden_size if layer else in_features
         layers += [
-            fan_in_uniform_(uninitialized(nn.Linear, inputs, hidden_size), generator),
+            default_layer(inputs, hidden_size, generator),
             nn.ReLU(),
         ]
     return nn.Sequential(*layers)
 
 
 @final
-class MLPReader(nn.Module):
+class MLPReader(MapReader):
     """Answer from maps as one vector, with the question behind it if there is one.
 
     Two hidden layers of ReLU units and a linear layer.
@@ -133,8 +146,8 @@ class MLPReader(nn.Module):
         pooled: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
-        self.map_shape, self.question_size, self.pooled = tuple(map_shape), question_size, pooled
+        super().__init__(map_shape, question_size)
+        self.pooled = pooled
         read = map_shape[0] if pooled else math.prod(map_shape)
         self.layers = answer_layers(
             read + question_size,
@@ -144,13 +157,7 @@ class MLPReader(nn.Module):
             generator=generator,
         )
 
-    def forward(
-        self,
-        maps: Float[Tensor, "batch channel height width"],
-        question: Float[Tensor, "batch feature"],
-    ) -> Float[Tensor, "batch _"]:
-        """Answer for every image."""
-        check_read(maps, question, map_shape=self.map_shape, question_size=self.question_size)
+    def _answer(self, maps: Tensor, question: Tensor) -> Tensor:
         read = maps.mean((-2, -1)) if self.pooled else maps.flatten(1)
         return self.layers(torch.cat((read, question), dim=1))
 
@@ -162,7 +169,7 @@ _TINY: Final = 1e-6
 
 
 @final
-class PresenceReader(nn.Module):
+class PresenceReader(MapReader):
     r"""Answer whether each thing is at any position, each position showing one of them or nothing.
 
     $$p_i = \mathrm{softmax}(W \, \mathrm{ReLU}(V (z_i \parallel q) + b) + c), \qquad
@@ -202,21 +209,12 @@ class PresenceReader(nn.Module):
         hidden_size: Size = 64,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
-        self.map_shape, self.question_size = tuple(map_shape), question_size
+        super().__init__(map_shape, question_size)
         self.hidden = dense_layers(map_shape[0] + question_size, hidden_size, 1, generator)
-        self.output = fan_in_uniform_(
-            uninitialized(nn.Linear, hidden_size, num_outputs + 1), generator
-        )
+        self.output = default_layer(hidden_size, num_outputs + 1, generator)
         nn.init.constant_(self.output.bias[-1:], _NOTHING)
 
-    def forward(
-        self,
-        maps: Float[Tensor, "batch channel height width"],
-        question: Float[Tensor, "batch feature"],
-    ) -> Float[Tensor, "batch _"]:
-        """Answer for every image."""
-        check_read(maps, question, map_shape=self.map_shape, question_size=self.question_size)
+    def _answer(self, maps: Tensor, question: Tensor) -> Tensor:
         z = maps.flatten(2).transpose(1, 2)
         asked = question.unsqueeze(1).expand(-1, z.shape[1], -1)
         shown = self.output(self.hidden(torch.cat((z, asked), dim=2))).softmax(2)[..., :-1]
@@ -225,7 +223,7 @@ class PresenceReader(nn.Module):
 
 
 @final
-class RNReader(nn.Module):
+class RNReader(MapReader):
     r"""Add up what a small network makes of every pair of positions and the question.
 
     $$y = f\Big(\sum_{i, j} g(z_i, z_j, q)\Big)$$
@@ -272,13 +270,9 @@ class RNReader(nn.Module):
         dropout: Dropout = 0.5,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
-        self.map_shape, self.question_size = tuple(map_shape), question_size
+        super().__init__(map_shape, question_size)
 
-        def layer(inputs: int, *, bias: bool = False) -> nn.Linear:
-            linear = uninitialized(nn.Linear, inputs, hidden_size, bias=bias)
-            return fan_in_uniform_(linear, generator)
-
+        layer = partial(default_layer, out_features=hidden_size, generator=generator, bias=False)
         size = map_shape[0] + 2
         self.first, self.second = layer(size, bias=True), layer(size)
         self.asked = layer(question_size) if question_size else None
@@ -287,13 +281,7 @@ class RNReader(nn.Module):
             hidden_size, num_outputs, hidden_size=hidden_size, dropout=dropout, generator=generator
         )
 
-    def forward(
-        self,
-        maps: Float[Tensor, "batch channel height width"],
-        question: Float[Tensor, "batch feature"],
-    ) -> Float[Tensor, "batch _"]:
-        """Answer for every image."""
-        check_read(maps, question, map_shape=self.map_shape, question_size=self.question_size)
+    def _answer(self, maps: Tensor, question: Tensor) -> Tensor:
         z = located(maps)
         first = self.first(z)
         if self.asked is not None:
