@@ -28,8 +28,8 @@ from farfield.execution import (
     Ray,
     Slurm,
     WorkerError,
+    _clusters,
     _run,
-    _slurm,
     jobs_of,
     results,
     run,
@@ -162,8 +162,8 @@ def check_page(folder: Path, patch: pytest.MonkeyPatch) -> None:
     for words in short:
         if "slurm" in words:
             with pytest.MonkeyPatch.context() as killed:
-                killed.setattr(_slurm._Jobs, "result", stop)
-                killed.setattr(_slurm._Jobs, "cancel", lambda *_: None)
+                killed.setattr(_clusters._Jobs, "result", stop)
+                killed.setattr(_clusters._Jobs, "cancel", lambda *_: None)
                 assert farfield(words) == 130
             patch.setattr(submitit.AutoExecutor, "submit", stop)  # what finished is not sent again
         assert farfield(words) == 0
@@ -378,7 +378,7 @@ QUEUE = SimpleNamespace(AutoExecutor=Queue, SlurmJob=Queued, LocalJob=None)
 def sent(folder: Path, seeds: Iterable[int], *, gpus: int = 1) -> Any:
     """A process that sends the seeds of an experiment, and is killed."""
     orders = [Order(job=job) for job in jobs_of([tiny_experiment()], seeds)]
-    return _slurm._Jobs(Slurm(folder=folder, gpus=gpus), QUEUE).submit(orders)
+    return _clusters._Jobs(Slurm(folder=folder, gpus=gpus), QUEUE).submit(orders)
 
 
 def test_a_job_of_a_killed_process_is_taken_over_or_stopped(tmp_path: Path) -> None:
@@ -394,6 +394,6 @@ def test_a_job_of_a_killed_process_is_taken_over_or_stopped(tmp_path: Path) -> N
 
 
 def test_slurm_is_asked_for_whole_minutes_and_to_queue_again_and_again(tmp_path: Path) -> None:
-    jobs = _slurm._Jobs(Slurm(folder=tmp_path, hours=0.001), QUEUE)
+    jobs = _clusters._Jobs(Slurm(folder=tmp_path, hours=0.001), QUEUE)
     assert jobs._executor.asked["timeout_min"] == 1  # 0 is no limit
     assert jobs._executor.options["slurm_max_num_timeout"] > 1_000

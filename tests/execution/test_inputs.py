@@ -24,7 +24,7 @@ from farfield.experiments import Experiment, Network, Pretrained, Recipe, Sequen
 from farfield.nn import MLPEncoder, NormalizedLSTM, WordEncoder
 from farfield.records import DamageWarning, Store
 from farfield.tasks import DataFile, DataSet, WordText
-from farfield.training import Clock, Inputs, OneNetwork, _inputs, _loop
+from farfield.training import Clock, Inputs, OneNetwork, _loop, _repeatable
 from small import tiny_experiment
 
 
@@ -198,8 +198,8 @@ def test_a_file_that_a_first_run_kept_in_memory_is_named_for_the_others(tmp_path
 def test_more_files_than_have_digests_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_inputs, "MOST_FILES", 2)
-    monkeypatch.setattr(_inputs, "MOST_WORDS", 1)
+    monkeypatch.setattr(_repeatable, "MOST_FILES", 2)
+    monkeypatch.setattr(_repeatable, "MOST_WORDS", 1)
     for name in "abcd":
         (tmp_path / name).touch()
     with Inputs(tiny_experiment(steps=3)) as inputs:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from farfield import _files
-from farfield.execution import Here, _packages, jobs_of, results, run
+from farfield.execution import Here, _modules, jobs_of, results, run
 from farfield.experiments import Experiment, Network, Spec
 from farfield.records import Store
 from small import tiny_experiment
@@ -44,9 +44,9 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     )
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.syspath_prepend(str(tmp_path))
-    _packages._described.cache_clear()
+    _modules._described.cache_clear()
     yield site
-    _packages._described.cache_clear()
+    _modules._described.cache_clear()
 
 
 def mine() -> Experiment:
@@ -64,14 +64,14 @@ def test_packages_have_a_version_and_those_of_the_user_a_digest(
         f"einops {metadata.version('einops')}, mine_of_test 1.2 (source {source}), "
         "theirs_of_test 1.2"
     )
-    assert _packages.packages_of(experiment) == expected
+    assert _modules.packages_of(experiment) == expected
     jobs, store = jobs_of([experiment], [0]), Store(tmp_path / "runs")
     run(jobs, store, Here())
     assert results(jobs, store)[0].environment["packages"] == expected
 
 
 def test_what_is_farfields_uses_no_package() -> None:
-    assert _packages.packages_of(tiny_experiment()) == ""
+    assert _modules.packages_of(tiny_experiment()) == ""
     assert isinstance(tiny_experiment().model, Network)
 
 

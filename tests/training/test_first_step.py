@@ -16,7 +16,7 @@ from farfield import _machine
 from farfield.core import Problems, Stream
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.tasks import TRAINING, Regime, SameDifferent
-from farfield.training import OneNetwork, _first_step, train
+from farfield.training import OneNetwork, _repeatable, train
 from small import SMALL_ENCODER
 
 
@@ -86,7 +86,7 @@ def experiment_of(reasoner: type[nn.Module], **recipe: Any) -> Experiment:
 @pytest.fixture(autouse=True)
 def anew() -> None:
     """No experiment was compared before."""
-    _first_step._DONE.clear()
+    _repeatable._DONE.clear()
     Counted.calls.clear()
 
 
@@ -114,8 +114,8 @@ def test_what_is_repeatable_is_trained_as_if_it_was_done_once(
     experiment = experiment_of(Repeatable)
     compared, plain = OneNetwork(experiment, 0), OneNetwork(experiment, 0)
     scores, _ = train(compared, experiment)
-    monkeypatch.setattr(_first_step, "_is_of_users", lambda experiment: False)
-    _first_step._DONE.clear()
+    monkeypatch.setattr(_repeatable, "_is_of_users", lambda experiment: False)
+    _repeatable._DONE.clear()
     assert scores == train(plain, experiment)[0]
     for name, tensor in compared.model.state_dict().items():
         assert torch.equal(tensor, plain.model.state_dict()[name]), name
@@ -244,6 +244,6 @@ def test_a_gpu_may_round_otherwise_and_a_cpu_may_not(
 ) -> None:
     monkeypatch.setitem(_machine.FORCED, "cpu", is_cpu)
     one = torch.tensor([1.0, float("nan")])
-    assert _first_step._is_same(one, one.clone())
-    assert _first_step._is_same(one, one * (1 + 1e-6)) is not is_cpu
-    assert not _first_step._is_same(one, one * 1.1)
+    assert _repeatable._is_same(one, one.clone())
+    assert _repeatable._is_same(one, one * (1 + 1e-6)) is not is_cpu
+    assert not _repeatable._is_same(one, one * 1.1)
