@@ -12,12 +12,13 @@ import torch
 from benchmarks import straightforward
 from benchmarks._products import products
 from farfield.core import Problems
-from farfield.execution import keep_freed_memory
+from farfield.execution.internal import keep_freed_memory
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import REASONERS
 from farfield.reproductions import TABLES
 from farfield.tasks import TASKS
-from farfield.training import OneNetwork, problems_of_run, score_problems
+from farfield.training import OneNetwork
+from farfield.training.internal import problems_of_run, score_problems
 
 WARM_UP = 5
 """Steps before anything is measured."""

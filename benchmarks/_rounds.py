@@ -12,7 +12,7 @@ from rich.console import Console
 
 from benchmarks import _pages
 from benchmarks._worker import ROOT
-from farfield.execution import keep_freed_memory
+from farfield.execution.internal import keep_freed_memory
 from farfield.records import environment
 
 Lines = list[dict[str, Any]]

@@ -28,9 +28,10 @@ from benchmarks._rounds import Lines, publish
 from benchmarks._worker import ROOT
 from benchmarks.gpu import GRID
 from farfield.core import stream
-from farfield.execution import cost_kind
+from farfield.execution.internal import cost_kind
 from farfield.experiments import Experiment
-from farfield.reports import FIGURES, exported_at
+from farfield.reports import FIGURES
+from farfield.reports.internal import exported_at
 from farfield.reproductions import TABLES, Budget, Claim
 from farfield.tasks import is_at_hand
 

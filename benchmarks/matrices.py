@@ -27,7 +27,8 @@ from benchmarks import _pages
 from benchmarks._contenders import timed
 from benchmarks._worker import ROOT
 from farfield.core import Problems, stream
-from farfield.models import AnalogyScoring, WReN
+from farfield.models import WReN
+from farfield.models.internal import AnalogyScoring
 from farfield.nn import PanelEncoder
 from farfield.records import environment
 from farfield.tasks import TRAINING, ProgressiveMatrices

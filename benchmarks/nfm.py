@@ -32,7 +32,7 @@ from benchmarks._rims_report import ratios
 from benchmarks._rounds import Options, publish
 from benchmarks.rims import WARM_UP, seconds_of
 from benchmarks.straightforward_nfm import DirectPasses
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.models import PreActResNet
 from farfield.nn import MultiPass
 

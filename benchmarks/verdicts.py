@@ -24,14 +24,8 @@ import numpy as np
 from scipy.stats import norm
 
 from benchmarks import _pages
-from farfield.metrics import (
-    Summary,
-    mean_and_standard_error,
-    measure_of,
-    shared_spread_interval,
-    t_interval,
-    welch_interval,
-)
+from farfield.metrics import mean_and_standard_error, t_interval
+from farfield.metrics.internal import Summary, measure_of, shared_spread_interval, welch_interval
 from farfield.reproductions import VerdictRule
 
 RESULTS = _pages.RESULTS / "verdicts"

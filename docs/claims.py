@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from farfield.reports import settings_pages
+from farfield.reports.internal import settings_pages
 
 
 def main() -> None:

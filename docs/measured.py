@@ -19,7 +19,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-from farfield.reports import Levels, exported_at, tabular_of, tabulate
+from farfield.reports import tabular_of, tabulate
+from farfield.reports.internal import Levels, exported_at
 from farfield.reproductions import TABLES, Budget
 from farfield.tasks import TRAINING
 

@@ -18,14 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from farfield.cli._names import MODELS
-from farfield.core import REFERENCES
-from farfield.experiments import TASK_ARGUMENTS
+from farfield.core.internal import REFERENCES
+from farfield.experiments.internal import TASK_ARGUMENTS
 from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, VALUE_HEADS
 from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
 from farfield.reports import FIGURES
-from farfield.reproductions import STATEMENTS, TABLES
-from farfield.tasks import DATA_SETS, ENVIRONMENTS, TASKS, form_of
+from farfield.reproductions import TABLES
+from farfield.reproductions.internal import STATEMENTS
+from farfield.tasks import DATA_SETS, ENVIRONMENTS, TASKS
+from farfield.tasks.internal import form_of
 
 Entries = dict[str, list[str]]
 FILE = Path(__file__).parents[1] / "src" / "farfield" / "cli" / "names.json"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from farfield.reports import results_pages
+from farfield.reports.internal import results_pages
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 

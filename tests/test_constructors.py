@@ -21,7 +21,7 @@ from torch import nn
 
 from each import each
 from farfield._exports import faces
-from farfield.core import hints_of
+from farfield.core.internal import hints_of
 from farfield.tasks import TASKS
 from zoo import MODULES
 

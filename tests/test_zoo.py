@@ -18,7 +18,7 @@ import farfield.models
 import farfield.nn
 from each import each
 from farfield._exports import faces
-from farfield.core import REFERENCES
+from farfield.core.internal import REFERENCES
 from farfield.models import (
     CNN13,
     ESBN,

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.analysis import active_of, phase_difference
+from farfield.analysis.internal import active_of, phase_difference
 from farfield.core import Problems
 from farfield.models import SequenceModel
 from farfield.nn import LinearEncoder, NormalizedGRU, RIMs

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from farfield.analysis import attention_of
 from farfield.core import Problems
-from farfield.models import ESBN, Relational, Transformer
+from farfield.models import ESBN, Transformer
+from farfield.models.internal import Relational
 from made import generator
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.analysis import class_spectra
+from farfield.analysis.internal import class_spectra
 from oracles.representations import singular_values
 
 CLASSES, EACH = 3, 6

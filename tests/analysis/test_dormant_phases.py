@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.analysis import recall_by_length
+from farfield.analysis.internal import recall_by_length
 from farfield.core import stream
 from farfield.tasks import Copying, FuzzyBoolean
 

@@ -8,9 +8,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farfield.analysis import Embeddings, embeddings_of, first_component, linear_fit, mean_line
-from farfield.core import LazyItems, Problems
-from farfield.models import AnalogyScoring
+from farfield.analysis import embeddings_of
+from farfield.analysis.internal import Embeddings, first_component, linear_fit, mean_line
+from farfield.core import Problems
+from farfield.core.internal import LazyItems
+from farfield.models.internal import AnalogyScoring
 from farfield.nn import ContextNorm
 from made import drawn, unsettled
 from oracles import keys as keys_oracle

@@ -10,16 +10,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farfield.analysis import (
-    Keys,
-    key_overlap,
-    keys_of,
-    nearest_centroid_accuracy,
-    principal_components,
-    second_appearance,
-)
+from farfield.analysis import key_overlap, keys_of, principal_components
+from farfield.analysis.internal import Keys, nearest_centroid_accuracy, second_appearance
 from farfield.core import Problems
-from farfield.models import ESBN, LSTM, Relational
+from farfield.models import ESBN, LSTM
+from farfield.models.internal import Relational
 from farfield.tasks import DistributionOfThree
 from made import drawn, generator, state_of, unsettled
 from oracles import keys as oracle

@@ -12,7 +12,7 @@ from torch import nn
 from farfield.analysis import NeuralCache
 from farfield.core import stream
 from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
-from farfield.functional import cached_log_probs
+from farfield.functional.internal import cached_log_probs
 from farfield.nn import NormalizedLSTM, WordEncoder
 from farfield.objectives import CarriedState
 from farfield.tasks import WordText

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.analysis import (
+from farfield.analysis.internal import (
     dependence,
     divisive_activation,
     map_responses,

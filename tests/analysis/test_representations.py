@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.analysis import nearest_neighbor_error, probabilities_of, representations_of
+from farfield.analysis import representations_of
+from farfield.analysis.internal import nearest_neighbor_error, probabilities_of
 from farfield.core import Problems
 from oracles.representations import neighbor_class
 from small import ThreeLayers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from farfield.analysis import copy_last_frame, rolled_out
+from farfield.analysis.internal import copy_last_frame, rolled_out
 from farfield.core import stream
 from farfield.experiments import RollOutNetwork, Spec
 from farfield.nn import LinearEncoder, LSTMLayer

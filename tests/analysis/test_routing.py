@@ -10,20 +10,19 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from farfield.analysis import (
-    clustering,
+from farfield.analysis import clustering, routing_of, tsne
+from farfield.analysis.internal import (
     interpreter_of,
     path_similarity,
-    routing_of,
     scores_by_iterations,
     scores_without_functions,
-    tsne,
 )
 from farfield.core import stream
 from farfield.experiments import SetNetwork, Spec
 from farfield.nn import ComponentEncoder, NeuralInterpreter
-from farfield.tasks import VALIDATION, FuzzyBoolean
-from farfield.training import score_problems
+from farfield.tasks import FuzzyBoolean
+from farfield.tasks.internal import VALIDATION
+from farfield.training.internal import score_problems
 from made import generator, unsettled
 
 TASK = FuzzyBoolean(variables=3, functions=2, training_points=100, validation_points=100)

@@ -10,12 +10,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from farfield.analysis import (
+from farfield.analysis import representations_of
+from farfield.analysis.internal import (
     confidence_between,
     plane_axes,
     plane_points,
     plane_problems,
-    representations_of,
     surface_of,
 )
 from farfield.core import Problems

@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from farfield.analysis import TimeCourse, time_course
+from farfield.analysis import time_course
+from farfield.analysis.internal import TimeCourse
 from farfield.records import Record, Score
 
 

@@ -7,7 +7,7 @@ import torch
 from benchmarks.straightforward_nfm import DirectPasses
 
 from benchmarks import nfm
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from made import drawn, unsettled
 
 LINES = [

@@ -13,7 +13,8 @@ import pytest
 from farfield.cli import main
 from farfield.cli._list import NAMES
 from farfield.execution import Here
-from farfield.reports import FIGURES, Figure, KeysByPlace, Quote
+from farfield.reports import FIGURES, Figure, Quote
+from farfield.reports.internal import KeysByPlace
 from farfield.reproductions import TABLES, Table
 from reproductions.made_up import claim
 from small import small_experiment, tiny_experiment

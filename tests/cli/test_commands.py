@@ -21,7 +21,8 @@ from farfield.cli._console import make_console
 from farfield.cli._list import NAMES
 from farfield.cli._names import find_reader
 from farfield.cli._train import HIDDEN, cluster_of, experiment_of, search_of, train_missing
-from farfield.core import REFERENCES, stream
+from farfield.core import stream
+from farfield.core.internal import REFERENCES
 from farfield.execution import Here, run
 from farfield.execution._job import Job
 from farfield.experiments import (
@@ -63,13 +64,12 @@ from farfield.tasks import (
     TASKS,
     Atari,
     Copying,
-    DataFile,
     DataSet,
     Digits,
     ImageClasses,
-    NeedsFiles,
 )
 from farfield.tasks._rules._abstract_rules import RuleTask
+from farfield.tasks.internal import DataFile, NeedsFiles
 from plain import Plain
 from processes import run_forked
 

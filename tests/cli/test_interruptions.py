@@ -16,8 +16,9 @@ import torch
 
 from farfield.cli._arguments import Train
 from farfield.cli._train import experiment_of
-from farfield.execution import Here, News, run
+from farfield.execution import Here, run
 from farfield.execution._job import Job
+from farfield.execution.internal import News
 from farfield.experiments import Experiment
 from farfield.records import Score, Store
 from farfield.training import OneNetwork, train
@@ -29,7 +30,7 @@ PROGRAM = textwrap.dedent(
     import signal
     import sys
     from farfield.cli import main
-    from farfield.training import Clock
+    from farfield.training.internal import Clock
 
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -19,7 +19,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from each import each
-from farfield.core import (
+from farfield.core.internal import (
     Fraction,
     Limits,
     NonNegativeInt,

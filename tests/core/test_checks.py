@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from farfield.core import check_fields
+from farfield.core.internal import check_fields
 from farfield.nn import (
     Communication,
     Functions,
-    GRUDynamics,
     InputAttention,
     Instructions,
     LSTMDynamics,
@@ -19,6 +18,7 @@ from farfield.nn import (
     TypeMatching,
     Wiring,
 )
+from farfield.nn.internal import GRUDynamics
 from farfield.tasks import (
     Adding,
     Copying,

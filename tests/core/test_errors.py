@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from farfield.core import UnknownNameError
+from farfield.core.internal import UnknownNameError
 
 
 def test_the_three_nearest_names_are_suggested() -> None:

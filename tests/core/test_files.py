@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from farfield.core import (
+from farfield.core.internal import (
     expand_home,
     from_line,
     num_cores,

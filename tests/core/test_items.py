@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.core import LazyItems, Problems
+from farfield.core import Problems
+from farfield.core.internal import LazyItems
 
 LATENT = torch.tensor([[1, 2], [3, 4], [5, 6], [7, 8]])
 

@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.core import layer_by_name, tap_layers
+from farfield.core import tap_layers
+from farfield.core.internal import layer_by_name
 
 NETWORK = nn.Sequential(nn.Identity(), nn.Sequential(nn.Identity()), nn.Identity())
 ONE = torch.ones(2, 3)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from farfield.core import read_picture
+from farfield.core.internal import read_picture
 
 GRAY = np.arange(12, dtype=np.uint8).reshape(3, 4) * 20
 COLOR = np.stack([GRAY, 255 - GRAY, GRAY // 2], axis=2)

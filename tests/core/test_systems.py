@@ -15,9 +15,10 @@ import pytest
 from farfield import _system
 from farfield._interrupts import held_interrupts
 from farfield._system import PATIENCE, limit_memory, peak_memory, replace_file
-from farfield.core import num_cores
+from farfield.core.internal import num_cores
 from farfield.execution import _executors, _processes
-from farfield.records import BusyError, Store, _environment, _locks
+from farfield.records import Store, _environment, _locks
+from farfield.records.internal import BusyError
 from processes import run_forked
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from farfield._text import fixed
-from farfield.core import excerpt, printable
+from farfield.core.internal import excerpt, printable
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from farfield.core import ARGUMENTS
+from farfield.core.internal import ARGUMENTS
 from farfield.nn import ContextNorm
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -120,7 +120,7 @@ def test_a_card_says_what_its_docstring_says() -> None:
 
 def test_a_task_card_holds_what_the_task_draws() -> None:
     page = COMMITTED["tasks"]
-    card = page[page.index("## SameDifferent") : page.index("## ScoresSomeTraining")]
+    card = page[page.index("## SameDifferent") : page.index("## SequentialMNIST")]
     assert "| 98 | 4 | 10,000 | `withheld-98` | 98 withheld shapes | 0.5 | 1 |" in card
 
 

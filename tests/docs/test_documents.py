@@ -292,7 +292,8 @@ def test_the_table_of_the_readme_is_that_of_its_record() -> None:
 def test_the_report_in_the_readme_is_that_of_the_records() -> None:
     from rich.console import Console
 
-    from farfield.reports import Levels, exported_at, tabulate, terminal
+    from farfield.reports import tabulate
+    from farfield.reports.internal import Levels, exported_at, terminal
     from farfield.reproductions import TABLES, Budget
 
     table = TABLES["webb2021/beyond"].select("relational-match-to-sample/*conv+*")

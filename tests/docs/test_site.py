@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from farfield.reports import settings_pages
+from farfield.reports.internal import settings_pages
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DOCS = CHECKOUT / "docs"

@@ -18,7 +18,8 @@ from endurance.files import said_by
 from endurance.kills import MEMORY, Fault, Moment, in_child
 from endurance.kinds import KINDS
 from farfield.core import Stream
-from farfield.execution import Job, results, run
+from farfield.execution import results, run
+from farfield.execution.internal import Job
 from farfield.records import Store
 from farfield.tasks import Regime, check_environment
 from farfield.tasks._worlds import _episodes

@@ -33,26 +33,24 @@ from PIL import Image
 from endurance.kills import MEMORY, Fault, Moment, in_child
 from endurance.kinds import KINDS
 from farfield.cli import main as command_line
-from farfield.core import FarfieldError, Problems, read_picture, stream
-from farfield.execution import run, runs_under_way
+from farfield.core import FarfieldError, Problems, stream
+from farfield.core.internal import read_picture
+from farfield.execution import run
+from farfield.execution.internal import runs_under_way
 from farfield.experiments import Experiment
 from farfield.models import SRCNN
-from farfield.records import DamageWarning, Store, read_tensors, write_tensors
-from farfield.reports import load_export, load_figure
+from farfield.records import Store
+from farfield.records.internal import DamageWarning, read_tensors, write_tensors
 from farfield.reports._export._export import load_wanted
 from farfield.reports._report._levels import _load as load_levels
-from farfield.tasks import (
-    ProgressiveMatrices,
-    VAECTranslation,
-    WordText,
-    read_matrices,
-    read_vaec,
-    write_vaec,
-)
+from farfield.reports.internal import load_export, load_figure
+from farfield.tasks import ProgressiveMatrices, VAECTranslation, WordText, read_vaec, write_vaec
 from farfield.tasks._files._data_sets import DataFile, DataSet, tar_files, unpack_gzip, unpack_xz
 from farfield.tasks._files._photographs import read_grey_png, read_photographs
 from farfield.tasks._restoration._super_resolution import luma_pairs
-from farfield.training import Clock, OneNetwork, train
+from farfield.tasks.internal import read_matrices
+from farfield.training import OneNetwork, train
+from farfield.training.internal import Clock
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 SECONDS, MEGABYTES = 1.0, 200.0

@@ -24,9 +24,10 @@ from typing import Any, NamedTuple, final
 from msgspec.structs import replace
 
 from endurance.kinds import KINDS, Kind
-from farfield.execution import Executor, Failed, Finished, Job, News, Order, run
+from farfield.execution import Executor, Finished, run
+from farfield.execution.internal import Failed, Job, News, Order
 from farfield.records import Store, environment
-from farfield.training import Clock
+from farfield.training.internal import Clock
 
 CLOCK = Clock(report_seconds=0.02, checkpoint_seconds=0.01)
 """Thousands of times as often as in a user's run, which is longer than these."""

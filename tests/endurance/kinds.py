@@ -7,7 +7,8 @@ from typing import final
 
 import numpy as np
 
-from farfield.execution import Executor, Here, Job, Stacked, jobs_of
+from farfield.execution import Executor, Here, Stacked, jobs_of
+from farfield.execution.internal import Job
 from farfield.experiments import (
     AgentNetwork,
     Experiment,

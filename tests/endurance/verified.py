@@ -24,7 +24,8 @@ from endurance.kills import MEMORY, Fault, Moment, in_child
 from endurance.kinds import HERE, KINDS
 from farfield.cli import main as command_line
 from farfield.execution import run
-from farfield.records import DamageWarning, Record, Store
+from farfield.records import Record, Store
+from farfield.records.internal import DamageWarning
 
 PATIENCE = 60.0
 """Seconds after which the command hangs."""

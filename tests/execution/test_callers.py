@@ -9,19 +9,8 @@ import pytest
 import torch
 
 from each import some
-from farfield.execution import (
-    Failed,
-    Finished,
-    Here,
-    News,
-    Order,
-    Processes,
-    Stacked,
-    jobs_of,
-    results,
-    run,
-    train_order,
-)
+from farfield.execution import Finished, Here, Processes, Stacked, jobs_of, results, run
+from farfield.execution.internal import Failed, News, Order, train_order
 from farfield.records import Store
 from processes import run_forked
 from small import tiny_experiment

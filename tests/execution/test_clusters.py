@@ -22,25 +22,21 @@ from farfield.cli import _reproduce, main
 from farfield.execution import (
     ExecutionError,
     Here,
-    Job,
-    News,
-    Order,
     Ray,
     Slurm,
-    WorkerError,
     _clusters,
     _run,
     jobs_of,
     results,
     run,
-    runs_under_way,
 )
 from farfield.execution._clusters import Call, call_of, run_on
+from farfield.execution.internal import Job, News, Order, WorkerError, runs_under_way
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
 from farfield.reproductions import TABLES, Table
 from farfield.tasks import GlyphSet, SameDifferent
-from farfield.training import Clock
+from farfield.training.internal import Clock
 from processes import wait_for
 from small import tiny_experiment
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from each import each, some
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import REASONERS
 from farfield.nn import ContextNorm, LinearEncoder

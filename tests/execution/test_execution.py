@@ -30,9 +30,6 @@ from farfield.execution import (
     ExecutionError,
     Executor,
     Here,
-    Job,
-    News,
-    Order,
     Processes,
     Stacked,
     jobs_of,
@@ -40,12 +37,15 @@ from farfield.execution import (
     run,
     vmap_error,
 )
+from farfield.execution.internal import Job, News, Order
 from farfield.experiments import Experiment, Network, Pretrained, Recipe, SequenceNetwork, Spec
 from farfield.nn import LinearRecurrentUnit
 from farfield.objectives import Objective, Update
-from farfield.records import DamageWarning, Store, read_tensors
+from farfield.records import Store
+from farfield.records.internal import DamageWarning, read_tensors
 from farfield.tasks import TRAINING, Adding, GlyphSet, SameDifferent
-from farfield.training import Clock, OneNetwork, Stack, train
+from farfield.training import OneNetwork, Stack, train
+from farfield.training.internal import Clock
 from processes import wait_for, workers
 from small import small_experiment, tiny_experiment
 

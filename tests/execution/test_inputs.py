@@ -19,12 +19,16 @@ import torch
 from torch import Tensor, nn
 
 from farfield._watch import Watch, unwatched
-from farfield.execution import ExecutionError, Here, Job, jobs_of, results, run
+from farfield.execution import ExecutionError, Here, jobs_of, results, run
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Network, Pretrained, Recipe, SequenceNetwork, Spec
 from farfield.nn import MLPEncoder, NormalizedLSTM, WordEncoder
-from farfield.records import DamageWarning, Store
-from farfield.tasks import DataFile, DataSet, WordText
-from farfield.training import Clock, Inputs, OneNetwork, _loop, _repeatable
+from farfield.records import Store
+from farfield.records.internal import DamageWarning
+from farfield.tasks import DataSet, WordText
+from farfield.tasks.internal import DataFile
+from farfield.training import OneNetwork, _loop, _repeatable
+from farfield.training.internal import Clock, Inputs
 from small import tiny_experiment
 
 

@@ -11,7 +11,8 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.execution import Here, Job, News, UnderWay, jobs_of, results, run, runs_under_way
+from farfield.execution import Here, jobs_of, results, run
+from farfield.execution.internal import Job, News, UnderWay, runs_under_way
 from farfield.experiments import Spec
 from farfield.records import Store
 from small import small_experiment, tiny_experiment

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from farfield.execution import Job
 from farfield.execution._pace import Pace, _by_length
-from farfield.training import Progress
+from farfield.execution.internal import Job
+from farfield.training.internal import Progress
 from small import tiny_experiment
 
 

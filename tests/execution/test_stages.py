@@ -11,22 +11,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from farfield.execution import (
-    ExecutionError,
-    Executor,
-    Here,
-    Job,
-    News,
-    Stacked,
-    jobs_of,
-    results,
-    run,
-)
+from farfield.execution import ExecutionError, Executor, Here, Stacked, jobs_of, results, run
 from farfield.execution import vmap_error as why_not
 from farfield.execution._run import _waves
+from farfield.execution.internal import Job, News
 from farfield.experiments import Pretrained
-from farfield.records import DamageWarning, Store, read_tensors
-from farfield.training import Clock, OneNetwork, train, trained_network
+from farfield.records import Store
+from farfield.records.internal import DamageWarning, read_tensors
+from farfield.training import OneNetwork, train, trained_network
+from farfield.training.internal import Clock
 from processes import workers
 from small import prediction_experiment, reconstruction_experiment
 

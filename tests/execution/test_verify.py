@@ -9,16 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from farfield.execution import (
-    Here,
-    Verification,
-    _verify,
-    draw_share,
-    jobs_of,
-    results,
-    run,
-    verify,
-)
+from farfield.execution import Here, _verify, jobs_of, results, run, verify
+from farfield.execution.internal import Verification, draw_share
 from farfield.records import Record, Store
 from small import tiny_experiment
 

@@ -18,7 +18,6 @@ from torch import nn
 from farfield.core import stream
 from farfield.experiments import (
     SGD,
-    TASK_ARGUMENTS,
     AutoencoderNetwork,
     Constant,
     Cosine,
@@ -35,9 +34,8 @@ from farfield.experiments import (
     Spec,
     Steps,
     Warmup,
-    array_digest,
-    arrays_of,
 )
+from farfield.experiments.internal import TASK_ARGUMENTS, array_digest, arrays_of
 from farfield.models import ESBN, BottleneckMLP
 from farfield.nn import CONTEXTS, ConvEncoder
 from farfield.objectives import Objective, Supervised, Update

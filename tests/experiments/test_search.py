@@ -17,15 +17,13 @@ from farfield.experiments import (
     Experiment,
     ItemNetwork,
     Recipe,
-    ScoredTrial,
     Search,
     Selection,
     SequenceNetwork,
     Spec,
     Uniform,
-    field_of,
-    with_field,
 )
+from farfield.experiments.internal import ScoredTrial, field_of, with_field
 from farfield.models import BottleneckMLP
 from farfield.nn import LSTMLayer
 from farfield.objectives import CropAndFlip, Mixup

@@ -22,7 +22,7 @@ from starlette.testclient import TestClient
 
 from explorer.conftest import EXPORTED, PERCENTS, TABLE, Explored
 from farfield.core import Problems
-from farfield.execution import UnderWay
+from farfield.execution.internal import UnderWay
 from farfield.experiments import AgentNetwork, Experiment, Recipe, Spec
 from farfield.explorer import application
 from farfield.explorer._inside import maps_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from farfield.functional import as_fractions
+from farfield.functional.internal import as_fractions
 
 
 def test_bytes_are_fractions_and_integers_are_refused() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.functional import self_attention, sinusoidal_position
+from farfield.functional.internal import self_attention, sinusoidal_position
 from made import gradcheck
 from oracles import webb2021 as oracle
 

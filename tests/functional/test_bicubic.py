@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image
 
-from farfield.functional import bicubic_resize, rgb_to_ycbcr, ycbcr_to_rgb
+from farfield.functional.internal import bicubic_resize, rgb_to_ycbcr, ycbcr_to_rgb
 from made import drawn, generator, gradcheck
 from oracles import super_resolution as oracle
 

@@ -10,12 +10,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farfield.functional import check_segments, context_norm
+from farfield.functional import context_norm
 from farfield.functional._norm import _context_norm
 from farfield.functional._norm._context_norm import (
     context_norm_plain,
     context_norm_unrolled,
 )
+from farfield.functional.internal import check_segments
 from farfield.nn import ContextNorm
 from golden import Golden, precisions
 from made import gradcheck, gradgradcheck

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.functional import (
+from farfield.functional.internal import (
     clipped_policy_loss,
     clipped_value_loss,
     generalized_advantages,

@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from each import some
-from farfield.functional import (
-    divisive_center_1d,
-    divisive_center_2d,
-    divisive_norm_1d,
-    divisive_norm_2d,
-)
+from farfield.functional import divisive_norm_1d, divisive_norm_2d
 from farfield.functional._norm import _divisive_norm
 from farfield.functional._norm._divisive_norm import (
     DivisiveNormCompiled,
@@ -26,6 +21,7 @@ from farfield.functional._norm._divisive_norm import (
     box_sum,
     divisive_norm_plain,
 )
+from farfield.functional.internal import divisive_center_1d, divisive_center_2d
 from golden import Golden, precisions
 from made import gradcheck, gradgradcheck
 from oracles import normalizers as oracle

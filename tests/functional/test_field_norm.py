@@ -12,14 +12,10 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from farfield.functional import (
-    Field,
     context_norm,
     denormalize,
-    field_center,
-    field_moments,
     field_norm,
     field_statistics,
-    norm_by_statistics,
     over_batch,
     over_batch_and_places,
     over_batch_and_time,
@@ -28,9 +24,15 @@ from farfield.functional import (
     over_images,
     over_pieces,
     over_sub_batches,
+    sliding_context_norm,
+)
+from farfield.functional.internal import (
+    Field,
+    field_center,
+    field_moments,
+    norm_by_statistics,
     over_time,
     sliding_context_center,
-    sliding_context_norm,
 )
 from golden import Golden, precisions
 from made import gradcheck

@@ -8,7 +8,13 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.functional import kaiming_normal_, lstm_init_, normal_, uninitialized, xavier_normal_
+from farfield.functional.internal import (
+    kaiming_normal_,
+    lstm_init_,
+    normal_,
+    uninitialized,
+    xavier_normal_,
+)
 
 SIZE, INPUTS = 300, 200
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.functional import content_scores, content_weights, read_confidence
+from farfield.functional.internal import content_scores, content_weights, read_confidence
 from oracles import webb2021 as oracle
 
 

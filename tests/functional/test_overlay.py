@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from farfield.functional import Overlay, differing, overlay_convolution
+from farfield.functional.internal import Overlay, differing, overlay_convolution
 from made import drawn, gradcheck
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.functional import periods
+from farfield.functional.internal import periods
 from made import drawn, generator
 
 

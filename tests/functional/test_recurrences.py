@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.functional import ESBNParameters, esbn, lstm
+from farfield.functional import esbn, lstm
+from farfield.functional.internal import ESBNParameters
 from made import gradcheck, gradgradcheck
 from oracles import webb2021 as oracle
 

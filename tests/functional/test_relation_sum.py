@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.functional import relation_sum, tag_positions
+from farfield.functional.internal import relation_sum, tag_positions
 from made import drawn, gradcheck
 from oracles import webb2021 as oracle
 

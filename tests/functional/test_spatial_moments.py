@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.functional import silhouette_moments, spatial_moments
+from farfield.functional.internal import silhouette_moments, spatial_moments
 from made import drawn, gradcheck
 from oracles import webb2020 as oracle
 

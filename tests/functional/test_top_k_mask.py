@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from farfield.functional import top_k_mask
+from farfield.functional.internal import top_k_mask
 
 scores = arrays(np.float64, (3, 5), elements=st.sampled_from([-1.0, 0.0, 0.5, 2.0]))
 

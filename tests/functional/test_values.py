@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.functional import (
+from farfield.functional.internal import (
     double_estimate,
     importance_weights,
     n_step_returns,

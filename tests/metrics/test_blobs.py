@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farfield.metrics import blob_distance
+from farfield.metrics.internal import blob_distance
 from oracles import bouncing_balls as oracle
 
 

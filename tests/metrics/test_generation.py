@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.metrics import MEASURES, frechet_distance, inception_score, measure_of
+from farfield.metrics import frechet_distance, inception_score
+from farfield.metrics.internal import MEASURES, measure_of
 from made import drawn, generator
 from oracles import adversarial as oracle
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.metrics import psnr, ssim
+from farfield.metrics import ssim
+from farfield.metrics.internal import psnr
 from oracles import super_resolution as oracle
 
 OF_SCIKIT_IMAGE = {

@@ -8,16 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from farfield.metrics import (
-    Interval,
-    Summary,
-    least_share,
-    mean_and_standard_error,
-    paired_interval,
-    shared_spread_interval,
-    t_interval,
-    welch_interval,
-)
+from farfield.metrics import Interval, mean_and_standard_error, paired_interval, t_interval
+from farfield.metrics.internal import Summary, least_share, shared_spread_interval, welch_interval
 
 scores = st.lists(
     st.floats(min_value=-100, max_value=100, allow_subnormal=False), min_size=2, max_size=12

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from farfield.metrics import MEASURES, measure_of
+from farfield.metrics.internal import MEASURES, measure_of
 
 
 @pytest.mark.parametrize("name", MEASURES)

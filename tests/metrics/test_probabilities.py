@@ -9,13 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.core import UNASKED
-from farfield.metrics import (
-    accuracy,
-    expected_calibration_error,
-    negative_log_likelihood,
-    top_k_accuracy,
-)
+from farfield.core.internal import UNASKED
+from farfield.metrics import accuracy, expected_calibration_error
+from farfield.metrics.internal import negative_log_likelihood, top_k_accuracy
 from oracles import probabilities as oracle
 
 SCORES: dict[str, tuple[Callable, Callable]] = {

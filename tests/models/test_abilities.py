@@ -6,8 +6,14 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.models import EncodesItems, HasHiddenSize, HasOutFeatures, Relational, width_of
 from farfield.models._abilities import KeepsStatistics
+from farfield.models.internal import (
+    EncodesItems,
+    HasHiddenSize,
+    HasOutFeatures,
+    Relational,
+    width_of,
+)
 from farfield.nn import ContextNorm, LSTMLayer, PooledBatchNorm, SlotBatchNorm, TimeStepNorm
 
 

@@ -11,9 +11,10 @@ from torch import nn
 from torch.nn.utils import parametrizations
 
 from farfield.core import Problems
-from farfield.functional import NFMRules
-from farfield.models import GAN, FeatureNetwork, ItemModel, ResNetDiscriminator, ResNetGenerator
+from farfield.functional.internal import NFMRules
+from farfield.models import GAN, ItemModel, ResNetDiscriminator, ResNetGenerator
 from farfield.models._images._discriminators import spectral_norm
+from farfield.models.internal import FeatureNetwork
 from made import assert_spread, drawn, generator, state_of
 from models.test_image_networks import MODES, away
 from oracles import adversarial as oracle

@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrizations
 
 from each import each
-from farfield.core import HasMixingLayers, tap_layers
+from farfield.core import tap_layers
+from farfield.core.internal import HasMixingLayers
 from farfield.models import CNN13, BottleneckMLP, ItemModel, PreActResNet, WideResNet
 from farfield.models._images._cnn13 import weight_norm
 from made import assert_spread, drawn, generator, state_of, unsettled

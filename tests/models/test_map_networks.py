@@ -12,16 +12,9 @@ from torch import Tensor, nn
 
 from farfield.analysis import RandomAttention
 from farfield.core import Problems, stream
-from farfield.experiments import (
-    ChangesNetwork,
-    Experiment,
-    MapNetwork,
-    Passes,
-    Perturbation,
-    Recipe,
-    Spec,
-)
-from farfield.functional import NFMRules
+from farfield.experiments import Experiment, MapNetwork, Passes, Perturbation, Recipe, Spec
+from farfield.experiments.internal import ChangesNetwork
+from farfield.functional.internal import NFMRules
 from farfield.models import (
     ConvMaps,
     DenseMaps,
@@ -35,7 +28,8 @@ from farfield.models import (
 )
 from farfield.nn import MultiPass
 from farfield.tasks import SameDifferent, SortOfCLEVR, StackedMNIST
-from farfield.training import OneNetwork, evaluate, problems_of_run
+from farfield.training import OneNetwork, evaluate
+from farfield.training.internal import problems_of_run
 from made import drawn, generator, state_of, unsettled
 from oracles import map_networks as oracle
 

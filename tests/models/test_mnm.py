@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from each import some
-from farfield.functional import MemoryLayer, memory_read, memory_write
+from farfield.functional.internal import MemoryLayer, memory_read, memory_write
 from farfield.models import MNM
 from made import drawn, generator, gradcheck, state_of, unsettled
 from oracles import webb2021_rivals as oracle

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from each import some
-from farfield.functional import cosine_similarity, ntm_head_sizes, slot_address
+from farfield.functional.internal import cosine_similarity, ntm_head_sizes, slot_address
 from farfield.models import NTM
 from made import assert_spread, drawn, generator, gradcheck, state_of, unsettled
 from oracles import webb2021_rivals as oracle

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from farfield.core import stream
-from farfield.functional import periods
+from farfield.functional.internal import periods
 from farfield.models import PacedSequence, SequenceModel
 from farfield.nn import LinearEncoder, NormalizedGRU
 from farfield.tasks import SequentialMNIST, is_at_hand

@@ -11,7 +11,7 @@ import torch
 from each import some
 from farfield.analysis import RandomAttention
 from farfield.core import Problems, stream
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.models import ItemModel, PreActResNet, PreActResNetNFM
 from made import generator, unsettled
 

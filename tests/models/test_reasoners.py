@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from torch.func import functional_call, grad, stack_module_state, vmap
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from farfield.functional import sinusoidal_position
-from farfield.models import ESBN, LSTM, REASONERS, Relational, Transformer
+from farfield.functional.internal import sinusoidal_position
+from farfield.models import ESBN, LSTM, REASONERS, Transformer
+from farfield.models.internal import Relational
 from farfield.nn import ContextNorm, ConvEncoder
 from made import gradcheck
 from oracles import webb2021 as oracle

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.models import ESBN, LSTM, NTM, PrediNet, Relational, Transformer
+from farfield.models import ESBN, LSTM, NTM, PrediNet, Transformer
+from farfield.models.internal import Relational
 from farfield.nn import ContextNorm, ConvEncoder
 from golden import Golden, precisions
 

@@ -16,9 +16,9 @@ from farfield.models import (
     LayerNormLSTMScorer,
     LSTMScorer,
     SequenceModel,
-    TokenReader,
     Transformer,
 )
+from farfield.models.internal import TokenReader
 from farfield.nn import (
     ContextNorm,
     DivisiveNorm2d,

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from farfield.core import stream
 from farfield.experiments import Experiment, Recipe, RollOutNetwork, SequenceNetwork, Spec
-from farfield.models import RollOut
+from farfield.models.internal import RollOut
 from farfield.nn import (
     CausalTransformer,
     Communication,

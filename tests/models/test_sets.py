@@ -12,8 +12,9 @@ from torch import Tensor, nn
 
 from farfield.core import stream
 from farfield.experiments import Experiment, Player, Pretrained, Recipe, SetNetwork, Spec
-from farfield.functional import self_attention
-from farfield.models import SRAN, AnalogyScoring, Relational, SetModel, TokenReader, WReN
+from farfield.functional.internal import self_attention
+from farfield.models import SRAN, SetModel, WReN
+from farfield.models.internal import AnalogyScoring, Relational, TokenReader
 from farfield.nn import (
     ComponentEncoder,
     ContextNorm,
@@ -30,9 +31,10 @@ from farfield.tasks import (
     SameDifferent,
     SequentialMNIST,
     VisualAnalogies,
-    scored_of,
 )
-from farfield.training import OneNetwork, evaluate, problems_of_run
+from farfield.tasks.internal import scored_of
+from farfield.training import OneNetwork, evaluate
+from farfield.training.internal import problems_of_run
 from made import generator, gradcheck, state_of, unsettled
 from oracles import sets as oracle
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.functional import alibi_slopes, causal_attention
 from farfield.functional._attention import _self_attention as attention
+from farfield.functional.internal import alibi_slopes, causal_attention
 from farfield.nn import CausalTransformer
 from made import drawn, generator, state_of, unsettled
 from oracles import sequence_layers as oracle

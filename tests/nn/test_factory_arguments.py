@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.models import (
     CNN13,
     SRCNN,

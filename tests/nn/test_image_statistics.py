@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.functional import MeanImages, PixelSpectrum, zca_matrix
+from farfield.functional.internal import MeanImages, PixelSpectrum, zca_matrix
 from farfield.nn import ZCA, CenterImages, Standardize
 from oracles import whitening as oracle
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from farfield.functional import NFMRules, WrittenState
+from farfield.functional.internal import NFMRules, WrittenState
 from farfield.nn import MultiPass
 from made import drawn, generator, unsettled
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.nn import NFM
 from made import drawn, generator, gradcheck, unsettled
 from oracles import nfm as oracle

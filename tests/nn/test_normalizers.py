@@ -23,9 +23,9 @@ from farfield.functional import (
     over_images,
     over_pieces,
     over_sub_batches,
-    over_time,
     sliding_context_norm,
 )
+from farfield.functional.internal import over_time
 from farfield.nn import (
     CONTEXTS,
     BatchContextNorm,

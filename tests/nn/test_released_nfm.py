@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from farfield.functional import NFMRead, NFMRules, WrittenState
+from farfield.functional.internal import NFMRead, NFMRules, WrittenState
 from farfield.nn import NFM
 from golden import Golden, cases, precisions, within
 

@@ -20,11 +20,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from each import some
-from farfield.functional import Indexed, lstm_dynamics, rims
+from farfield.functional import Indexed, rims
 from farfield.functional._rims import _rims
+from farfield.functional.internal import lstm_dynamics
 from farfield.nn import (
     Communication,
-    GRUDynamics,
     InputAttention,
     LSTMLayer,
     NormalizedGRU,
@@ -32,6 +32,7 @@ from farfield.nn import (
     RIMs,
     Wiring,
 )
+from farfield.nn.internal import GRUDynamics
 from made import drawn, generator, gradcheck, unsettled
 from oracles import rims as oracle
 

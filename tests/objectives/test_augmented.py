@@ -17,8 +17,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from farfield.core import Problems, stream
-from farfield.experiments import restore
 from farfield.experiments._describe import describe
+from farfield.experiments.internal import restore
 from farfield.objectives import OBJECTIVES, Augmented, Supervised
 from farfield.objectives import _pillow_operations as augmenting_by_pillow
 from farfield.objectives import _rand_augment as augmenting

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from farfield.core import TRAINING, Problems, stream
-from farfield.functional import PixelSpectrum
+from farfield.functional.internal import PixelSpectrum
 from farfield.nn import ZCA
 from farfield.objectives import ICT, VAT, Bound, MeanTeacher, Update
 from farfield.objectives._teachers import COUNT, TeacherRule

@@ -6,7 +6,8 @@ from torch import nn
 
 from farfield.core import Problems, stream
 from farfield.experiments import Network, Spec
-from farfield.models import LSTM, MNM, Relational
+from farfield.models import LSTM, MNM
+from farfield.models.internal import Relational
 from farfield.nn import MLPEncoder
 from farfield.objectives import Reconstructing, Supervised
 from farfield.tasks import SameDifferent

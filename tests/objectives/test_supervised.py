@@ -9,7 +9,7 @@ import torch
 from farfield.core import stream
 from farfield.objectives import Supervised
 from farfield.tasks import TRAINING
-from farfield.training import problems_of_run
+from farfield.training.internal import problems_of_run
 from small import loss_of, small_experiment
 
 

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from each import each
 from farfield.core import Stream
 from farfield.experiments import (
-    Architecture,
     Experiment,
     Network,
     PredictionNetwork,
@@ -21,7 +20,9 @@ from farfield.experiments import (
     SetNetwork,
     Spec,
 )
-from farfield.models import ESBN, LSTM, MNM, NextEmbedding
+from farfield.experiments.internal import Architecture
+from farfield.models import ESBN, LSTM, MNM
+from farfield.models.internal import NextEmbedding
 from farfield.nn import (
     ContextNorm,
     FrameDecoder,

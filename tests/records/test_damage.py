@@ -18,17 +18,9 @@ import msgspec
 import pytest
 import torch
 
-from farfield.core import expand_home
-from farfield.records import (
-    DamageWarning,
-    Record,
-    Score,
-    Store,
-    StoreError,
-    read_tensors,
-    set_aside,
-    write_tensors,
-)
+from farfield.core.internal import expand_home
+from farfield.records import Record, Score, Store, StoreError
+from farfield.records.internal import DamageWarning, read_tensors, set_aside, write_tensors
 from processes import Forked, run_forked
 
 KEYS, SEEDS = ("aaaa1111", "bbbb2222"), range(4)

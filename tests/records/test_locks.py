@@ -14,7 +14,8 @@ import pytest
 import torch
 
 from each import some
-from farfield.records import BusyError, Record, Score, Store, StoreError
+from farfield.records import Record, Score, Store, StoreError
+from farfield.records.internal import BusyError
 from processes import Forked, run_forked
 
 RECORD = Record(

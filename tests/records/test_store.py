@@ -18,16 +18,10 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.core import UnknownNameError
-from farfield.records import (
+from farfield.core.internal import UnknownNameError
+from farfield.records import Record, Score, Store, StoreError, _environment, _store, environment
+from farfield.records.internal import (
     DamageWarning,
-    Record,
-    Score,
-    Store,
-    StoreError,
-    _environment,
-    _store,
-    environment,
     missing_commits,
     read_tensors,
     write_tensors,

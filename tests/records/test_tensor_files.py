@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from farfield.records import StoreError, read_tensors, write_tensors
+from farfield.records import StoreError
 from farfield.records import _files as files
+from farfield.records.internal import read_tensors, write_tensors
 
 
 def tensor(start: int, end: int) -> dict[str, object]:

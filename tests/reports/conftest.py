@@ -12,8 +12,9 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from farfield.reports import Levels, png
+from farfield.reports import png
 from farfield.reports._report import _report
+from farfield.reports.internal import Levels
 
 BASELINES = Path(__file__).parent / "baselines"
 TOLERANCE = 32 if mpl.__version_info__ >= (3, 11) else 96

@@ -7,15 +7,18 @@ import dataclasses
 import numpy as np
 import pytest
 
-from farfield.analysis import active_of, phase_difference
-from farfield.execution import Here, Job, run
+from farfield.analysis.internal import active_of, phase_difference
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.nn import LinearEncoder, RIMs
 from farfield.records import Store
-from farfield.reports import FIGURES, LIGHT, Figure, illustrate, tabulate
+from farfield.reports import FIGURES, Figure, illustrate, tabulate
+from farfield.reports.internal import LIGHT
 from farfield.reproductions import Table
 from farfield.tasks import Copying
-from farfield.training import problems_of_run, trained_network
+from farfield.training import trained_network
+from farfield.training.internal import problems_of_run
 
 SMALL = Experiment(
     task=Copying(

@@ -15,14 +15,12 @@ from matplotlib.text import Text
 from scipy import stats
 
 from farfield.experiments import Experiment, Network, Recipe, Spec
-from farfield.metrics import measure_of
+from farfield.metrics.internal import measure_of
 from farfield.models import ESBN, LSTM
 from farfield.records import Record, Score, Store
 from farfield.reports import (
-    LIGHT,
     Comparison,
     ExtrapolationProfile,
-    Point,
     Tabular,
     compare,
     pdf,
@@ -30,6 +28,7 @@ from farfield.reports import (
     tabulate,
 )
 from farfield.reports._profile._theme import label_powers
+from farfield.reports.internal import LIGHT, Point
 from farfield.reproductions import TABLES
 from farfield.tasks import SameDifferent
 from reproductions import made_up

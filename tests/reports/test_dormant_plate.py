@@ -8,14 +8,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from farfield.analysis import recall_by_length
+from farfield.analysis.internal import recall_by_length
 from farfield.core import stream
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, NTMLayer
 from farfield.records import Store
-from farfield.reports import FIGURES, LIGHT, DormantPhases, Figure, Plate, illustrate, tabulate
+from farfield.reports import FIGURES, Figure, Plate, illustrate, tabulate
 from farfield.reports._exhibits._sweeps import SEQUENCES, spread_of_remainders
+from farfield.reports.internal import LIGHT, DormantPhases
 from farfield.reproductions import Table
 from farfield.tasks import Copying
 from farfield.training import trained_network

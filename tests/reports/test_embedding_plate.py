@@ -12,25 +12,18 @@ import pytest
 import torch
 from matplotlib.collections import PathCollection
 
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Recipe, ScoringNetwork, Spec
 from farfield.models import LSTMScorer
 from farfield.nn import ContextNorm, MomentEncoder, SlotBatchNorm
 from farfield.records import Store, StoreError
-from farfield.reports import (
-    DARK,
-    FIGURES,
-    LIGHT,
-    EmbeddingsByDimension,
-    Figure,
-    Plate,
-    illustrate,
-    png,
-    tabulate,
-)
+from farfield.reports import FIGURES, Figure, Plate, illustrate, png, tabulate
+from farfield.reports.internal import DARK, LIGHT, EmbeddingsByDimension
 from farfield.reproductions import Table
 from farfield.tasks import SameDifferent, VAECTranslation
-from farfield.training import problems_of_run, trained_network
+from farfield.training import trained_network
+from farfield.training.internal import problems_of_run
 from oracles import keys as keys_oracle
 from oracles import lines as oracle
 from reproductions import made_up

@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from farfield.reports import Line, export, load_export, results_pages
+from farfield.reports import export
+from farfield.reports.internal import Line, load_export, results_pages
 from farfield.reproductions import Budget, Table
 from reproductions import made_up
 

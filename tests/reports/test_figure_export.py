@@ -12,21 +12,10 @@ import msgspec
 import pytest
 
 from farfield.records import Record, Store
-from farfield.reports import (
-    FIGURES,
-    FigureExport,
-    Finding,
-    PairedTests,
-    Plate,
-    export,
-    export_figure,
-    illustrate,
-    load_figure,
-    results_pages,
-    tabulate,
-)
+from farfield.reports import FIGURES, Finding, Plate, export, export_figure, illustrate, tabulate
 from farfield.reports._exhibits._exhibit import OneNetwork, by_quantity
 from farfield.reports._export._figure_export import PAPER_DIGEST
+from farfield.reports.internal import FigureExport, PairedTests, load_figure, results_pages
 from farfield.reproductions import Budget
 from reproductions import made_up
 

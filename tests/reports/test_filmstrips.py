@@ -10,15 +10,18 @@ import torch
 
 from farfield.analysis import watch_episode
 from farfield.core import stream
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import AgentNetwork, Experiment, Recipe, Spec
 from farfield.models import ActorCritic
 from farfield.nn import GRULayer, LinearEncoder, RIMs
 from farfield.objectives import PPO
 from farfield.records import Store
-from farfield.reports import LIGHT, Figure, Filmstrips, TimeCourses, illustrate, tabulate
+from farfield.reports import Figure, illustrate, tabulate
 from farfield.reports._exhibits import _mechanisms
-from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
+from farfield.reports.internal import LIGHT, Filmstrips, TimeCourses
+from farfield.reproductions import Claim, Table, VerdictRule
+from farfield.reproductions.internal import Unpublished
 from farfield.tasks import TRAINING, ObjectPicking
 from worlds import score_episodes
 

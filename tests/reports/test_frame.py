@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from farfield.records import frame, scores_frame
+from farfield.records import frame
+from farfield.records.internal import scores_frame
 from farfield.reports import tabulate
 from farfield.reproductions import TABLES
 from reproductions import made_up

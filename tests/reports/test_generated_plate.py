@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.records import Store
-from farfield.reports import DARK, FIGURES, LIGHT, Figure, GeneratedImages, Quote, tabulate
+from farfield.reports import FIGURES, Figure, Quote, tabulate
 from farfield.reports._exhibits._images import Sheet, draw_sheets
+from farfield.reports.internal import DARK, LIGHT, GeneratedImages
 from farfield.tasks import ImageGeneration
-from farfield.training import problems_of_run, trained_network
+from farfield.training import trained_network
+from farfield.training.internal import problems_of_run
 from tasks import image_sets
 from training.test_gan import JUDGE, TASK, gan, read
 

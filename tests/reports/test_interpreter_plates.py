@@ -11,40 +11,38 @@ import pytest
 import torch
 from matplotlib.colors import to_hex
 
-from farfield.analysis import (
-    clustering,
+from farfield.analysis import clustering, routing_of
+from farfield.analysis.internal import (
     path_similarity,
-    routing_of,
     scores_by_iterations,
     scores_without_functions,
 )
 from farfield.core import stream
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Recipe, ScoringNetwork, SetNetwork, Spec
 from farfield.metrics import t_interval
 from farfield.models import WReN
 from farfield.nn import ComponentEncoder, NeuralInterpreter, PanelEncoder, PreNormTransformer
 from farfield.records import Record, Score, Store
-from farfield.reports import (
-    FIGURES,
+from farfield.reports import FIGURES, Figure, Plate, Quote, illustrate, tabulate
+from farfield.reports._exhibits._sweeps import _place
+from farfield.reports.internal import (
     LIGHT,
     AgainstColumns,
     Exhibit,
-    Figure,
     FunctionsRemoved,
     IterationsAtTest,
-    Plate,
-    Quote,
     RoutingPaths,
     ScoredMatrix,
     TypesByIteration,
-    illustrate,
-    tabulate,
 )
-from farfield.reports._exhibits._sweeps import _place
-from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
-from farfield.tasks import VALIDATION, FuzzyBoolean, ProgressiveMatrices
-from farfield.training import problems_of_run, trained_network
+from farfield.reproductions import Claim, Table, VerdictRule
+from farfield.reproductions.internal import Unpublished
+from farfield.tasks import FuzzyBoolean, ProgressiveMatrices
+from farfield.tasks.internal import VALIDATION
+from farfield.training import trained_network
+from farfield.training.internal import problems_of_run
 
 SEEDS = (0, 1)
 

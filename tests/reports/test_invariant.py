@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from farfield.experiments import _describe
-from farfield.reports import results_pages
 from farfield.reports._export import _pages
 from farfield.reports._export._recorded import Recorded
 from farfield.reports._report import _levels
+from farfield.reports.internal import results_pages
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CELLS = Path(__file__).with_name("cells.csv")

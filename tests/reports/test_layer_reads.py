@@ -8,17 +8,21 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.analysis import layer_reads_of
+from farfield.analysis.internal import layer_reads_of
 from farfield.core import stream
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, ItemNetwork, Recipe, Spec
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.models import PreActResNet, PreActResNetNFM
 from farfield.records import Store
-from farfield.reports import LIGHT, Figure, LayerReads, Quote, illustrate, tabulate
-from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
+from farfield.reports import Figure, Quote, illustrate, tabulate
+from farfield.reports.internal import LIGHT, LayerReads
+from farfield.reproductions import Claim, Table, VerdictRule
+from farfield.reproductions.internal import Unpublished
 from farfield.tasks import TRAINING
-from farfield.training import problems_of_run, trained_network
+from farfield.training import trained_network
+from farfield.training.internal import problems_of_run
 from plain import Plain
 
 SEEDS = (0, 1)

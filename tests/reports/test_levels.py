@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from each import some
-from farfield.reports import FIGURES, Levels, tabulate
+from farfield.reports import FIGURES, tabulate
 from farfield.reports._report import _levels
+from farfield.reports.internal import Levels
 from farfield.reproductions import TABLES, Table
 from reproductions import made_up
 

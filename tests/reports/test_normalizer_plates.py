@@ -10,30 +10,29 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from farfield.analysis import dependence, map_responses, normalizer_scales
+from farfield.analysis.internal import dependence, map_responses, normalizer_scales
 from farfield.core import Problems, Stream, stream
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, ItemNetwork, Recipe, Spec
 from farfield.models import BottleneckMLP, QuickCNN
 from farfield.nn import MapNormalizer
 from farfield.records import Store
-from farfield.reports import (
+from farfield.reports import Figure, Plate, Quote, illustrate, tabulate
+from farfield.reports.internal import (
     DARK,
     LIGHT,
     ActivationCurves,
     ConstantsByLayer,
     Exhibit,
-    Figure,
-    Plate,
-    Quote,
     ResponsePairs,
     ScoresBySetting,
-    illustrate,
-    tabulate,
 )
-from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
+from farfield.reproductions import Claim, Table, VerdictRule
+from farfield.reproductions.internal import Unpublished
 from farfield.tasks import TRAINING
-from farfield.training import problems_of_run, trained_network
+from farfield.training import trained_network
+from farfield.training.internal import problems_of_run
 from plain import Plain
 
 SEEDS = (0, 1)

@@ -9,18 +9,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from farfield.records import Record, missing_commits
-from farfield.reports import (
-    check_commits,
-    export,
-    html,
-    load_export,
-    load_missing,
-    results_pages,
-    tabular_of,
-    tabulate,
-)
+from farfield.records import Record
+from farfield.records.internal import missing_commits
+from farfield.reports import export, html, tabular_of, tabulate
 from farfield.reports._export import _export
+from farfield.reports.internal import check_commits, load_export, load_missing, results_pages
 from farfield.reproductions import TABLES
 from reproductions import made_up
 

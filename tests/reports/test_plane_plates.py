@@ -11,7 +11,8 @@ import torch
 from matplotlib.colors import to_rgb
 from torch import Tensor, nn
 
-from farfield.analysis import (
+from farfield.analysis import representations_of
+from farfield.analysis.internal import (
     Surface,
     class_spectra,
     confidence_between,
@@ -19,37 +20,35 @@ from farfield.analysis import (
     plane_axes,
     plane_points,
     plane_problems,
-    representations_of,
     surface_of,
 )
 from farfield.core import Problems, Stream
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Recipe
 from farfield.records import Store
-from farfield.reports import (
-    DARK,
-    LIGHT,
-    DecisionBoundaries,
-    DecisionSurfaces,
-    Exhibit,
-    Figure,
-    Flattening,
-    NearestNeighbors,
-    Plate,
-    Quote,
-    illustrate,
-    tabulate,
-)
+from farfield.reports import Figure, Plate, Quote, illustrate, tabulate
 from farfield.reports._exhibits._planes import (
     Boundaries,
     Plane,
     draw_boundaries,
     draw_planes,
 )
-from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
+from farfield.reports.internal import (
+    DARK,
+    LIGHT,
+    DecisionBoundaries,
+    DecisionSurfaces,
+    Exhibit,
+    Flattening,
+    NearestNeighbors,
+)
+from farfield.reproductions import Claim, Table, VerdictRule
+from farfield.reproductions.internal import Unpublished
 from farfield.tasks import TRAINING, Regime
 from farfield.tasks._protocol._answers import ClassTask
-from farfield.training import problems_of_run, trained_network
+from farfield.training import trained_network
+from farfield.training.internal import problems_of_run
 
 SEEDS = (0, 1)
 

@@ -15,16 +15,14 @@ from matplotlib.collections import PathCollection
 from rich.console import Console
 
 from farfield.analysis import key_overlap, keys_of
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.metrics import paired_t_test
 from farfield.records import Record, Score, Store, StoreError
 from farfield.reports import (
-    DARK,
     FIGURES,
-    LIGHT,
     Figure,
     Finding,
-    KeysByPlace,
     Plate,
     Quote,
     html,
@@ -33,11 +31,12 @@ from farfield.reports import (
     png,
     svg,
     tabulate,
-    terminal,
     write_report,
 )
+from farfield.reports.internal import DARK, LIGHT, KeysByPlace, terminal
 from farfield.reproductions import TABLES, Table
-from farfield.training import problems_of_run, trained_network
+from farfield.training import trained_network
+from farfield.training.internal import problems_of_run
 from reproductions import made_up
 from small import small_experiment
 

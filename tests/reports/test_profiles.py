@@ -12,9 +12,11 @@ from matplotlib.colors import to_hex
 from PIL import Image
 
 from farfield.metrics import t_interval
-from farfield.reports import DARK, LIGHT, png, problem_sheet, profiles, svg, tabulate
+from farfield.reports import png, problem_sheet, svg, tabulate
 from farfield.reports._profile._panels import MARKERS, spread_apart
-from farfield.reproductions import TABLES, Table, Unpublished
+from farfield.reports.internal import DARK, LIGHT, profiles
+from farfield.reproductions import TABLES, Table
+from farfield.reproductions.internal import Unpublished
 from farfield.tasks import SameDifferent
 from reproductions import made_up
 

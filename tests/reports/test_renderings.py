@@ -10,7 +10,8 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from farfield.metrics import Difference, Interval, measure_of
+from farfield.metrics import Difference, Interval
+from farfield.metrics.internal import measure_of
 from farfield.reports import (
     FIGURES,
     Finding,
@@ -19,11 +20,11 @@ from farfield.reports import (
     markdown,
     tabular_of,
     tabulate,
-    terminal,
     write_report,
 )
 from farfield.reports._report import _text as text
 from farfield.reports._tables._grid import small_pictures
+from farfield.reports.internal import terminal
 from farfield.reproductions import TABLES, Budget, Table
 from reproductions import made_up
 

@@ -6,8 +6,9 @@ import math
 import pytest
 
 from farfield.records import Store
-from farfield.reports import records_at, tabulate
+from farfield.reports import tabulate
 from farfield.reports._report import _text as text
+from farfield.reports.internal import records_at
 from farfield.reproductions import TABLES, Budget, Table, Verdict
 from farfield.tasks import GlyphSet
 from reproductions import made_up

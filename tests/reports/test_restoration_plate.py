@@ -11,13 +11,15 @@ import torch
 from PIL import Image
 from torch import nn
 
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, ItemNetwork, Recipe, Spec
-from farfield.functional import bicubic_resize
+from farfield.functional.internal import bicubic_resize
 from farfield.models import SRCNN
 from farfield.records import Store
-from farfield.reports import FIGURES, LIGHT, Figure, Report, Restorations, illustrate, tabulate
+from farfield.reports import FIGURES, Figure, Report, illustrate, tabulate
 from farfield.reports._exhibits._images import own_pictures
+from farfield.reports.internal import LIGHT, Restorations
 from farfield.tasks import SuperResolution
 from farfield.training import trained_network
 

@@ -11,14 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from farfield.experiments import ByHand, Experiment, Recipe, array_digest
-from farfield.reports import export, load_export, results_pages
+from farfield.experiments import ByHand, Experiment, Recipe
+from farfield.experiments.internal import array_digest
+from farfield.reports import export
 from farfield.reports._export._export import load_reasons
 from farfield.reports._export._figure_export import PAPER_DIGEST
 from farfield.reports._export._index import goals_of_table
 from farfield.reports._export._recorded import Recorded, recorded_reports
 from farfield.reports._report._levels import Levels
-from farfield.reproductions import TABLES, Budget, Confirmation, Table, Verdict
+from farfield.reports.internal import load_export, results_pages
+from farfield.reproductions import TABLES, Budget, Table, Verdict
+from farfield.reproductions.internal import Confirmation
 from farfield.tasks import GlyphSet
 from reproductions import made_up
 

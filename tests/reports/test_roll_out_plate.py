@@ -9,17 +9,20 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.analysis import copy_last_frame, rolled_out
+from farfield.analysis.internal import copy_last_frame, rolled_out
 from farfield.core import Problems
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Recipe, RollOutNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, LSTMLayer
 from farfield.records import Store
-from farfield.reports import FIGURES, LIGHT, Figure, Plate, Report, illustrate, tabulate
+from farfield.reports import FIGURES, Figure, Plate, Report, illustrate, tabulate
 from farfield.reports._report._text import signed
+from farfield.reports.internal import LIGHT
 from farfield.reproductions import Table
 from farfield.tasks import BouncingBalls
-from farfield.training import problems_of_run, trained_network
+from farfield.training import trained_network
+from farfield.training.internal import problems_of_run
 
 TASK = BouncingBalls(
     side=8,

@@ -8,7 +8,8 @@ from matplotlib.patches import Rectangle
 from scipy import stats
 
 from farfield.records import Record
-from farfield.reports import DARK, FIGURES, LIGHT, Plate, illustrate, tabulate
+from farfield.reports import FIGURES, Plate, illustrate, tabulate
+from farfield.reports.internal import DARK, LIGHT
 from farfield.reproductions import Claim
 from reproductions import made_up
 

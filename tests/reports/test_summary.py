@@ -9,21 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from farfield.reports import (
-    FIGURES,
-    Levels,
-    coverage,
-    export,
-    exported_at,
-    illustrate,
-    load_export,
-    load_missing,
-    markdown,
-    recorded_results,
-    tabulate,
-)
+from farfield.reports import FIGURES, export, illustrate, markdown, recorded_results, tabulate
 from farfield.reports._export import _recorded
 from farfield.reports._export._recorded import Recorded
+from farfield.reports.internal import Levels, coverage, exported_at, load_export, load_missing
 from farfield.reproductions import TABLES, Budget, Table
 from reproductions import made_up
 

@@ -9,10 +9,13 @@ from functools import cache
 
 import msgspec
 
-from farfield.experiments import Experiment, Network, Recipe, ScoredTrial, Selection, Spec
+from farfield.experiments import Experiment, Network, Recipe, Selection, Spec
+from farfield.experiments.internal import ScoredTrial
 from farfield.models import LSTM
-from farfield.records import DIVERGED, Record, Score
-from farfield.reproductions import Claim, Published, Unpublished, VerdictRule
+from farfield.records import Record, Score
+from farfield.records.internal import DIVERGED
+from farfield.reproductions import Claim, Published, VerdictRule
+from farfield.reproductions.internal import Unpublished
 from farfield.tasks import SameDifferent
 
 STEPS = 100

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from farfield.core import UnknownNameError
+from farfield.core.internal import UnknownNameError
 from farfield.reproductions import TABLES, Budget, Claim, Published, Table
 from farfield.tasks import GlyphSet
 from reproductions import made_up

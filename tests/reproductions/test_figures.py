@@ -9,10 +9,17 @@ from typing import Any
 import pytest
 
 from each import each
-from farfield.analysis import KeyOverlap, PhaseDifference
+from farfield.analysis.internal import KeyOverlap, PhaseDifference
 from farfield.metrics import paired_t_test
-from farfield.reports import (
-    FIGURES,
+from farfield.reports import FIGURES, Figure, Quote
+from farfield.reports._figures import (
+    _gondal2021,
+    _lamb2022,
+    _ren2017,
+    _webb2020,
+    _webb2021,
+)
+from farfield.reports.internal import (
     ActivationCurves,
     ActivationOverTime,
     AgainstColumns,
@@ -20,14 +27,12 @@ from farfield.reports import (
     DecisionBoundaries,
     DecisionSurfaces,
     EmbeddingsByDimension,
-    Figure,
     Flattening,
     FunctionsRemoved,
     IterationsAtTest,
     KeysByPlace,
     NearestNeighbors,
     PairedTests,
-    Quote,
     ResponsePairs,
     Restorations,
     RollOuts,
@@ -36,13 +41,6 @@ from farfield.reports import (
     ScoresBySetting,
     TimeCourses,
     TypesByIteration,
-)
-from farfield.reports._figures import (
-    _gondal2021,
-    _lamb2022,
-    _ren2017,
-    _webb2020,
-    _webb2021,
 )
 from farfield.reproductions import (
     TABLES,

@@ -7,10 +7,13 @@ import re
 import pytest
 
 from farfield.core import stream
-from farfield.models import ResizedSequence, RollOut, SequenceModel
+from farfield.models import ResizedSequence, SequenceModel
+from farfield.models.internal import RollOut
 from farfield.nn import Communication, HoldingRNN, RIMs, Wiring
-from farfield.reports import FIGURES, ActivationOverTime, RollOuts
-from farfield.reproductions import TABLES, Unpublished
+from farfield.reports import FIGURES
+from farfield.reports.internal import ActivationOverTime, RollOuts
+from farfield.reproductions import TABLES
+from farfield.reproductions.internal import Unpublished
 from farfield.reproductions.lamb2022 import _print as printed
 from farfield.tasks import Adding, Copying, SequentialMNIST
 

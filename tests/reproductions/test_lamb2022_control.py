@@ -12,8 +12,9 @@ from farfield.core import stream
 from farfield.models import ActorCritic, QuantileAgent
 from farfield.nn import RIMs
 from farfield.objectives import PPO
-from farfield.reproductions import STATEMENTS, TABLES, Claim, Verdict, judge
+from farfield.reproductions import TABLES, Claim, Verdict, judge
 from farfield.reproductions._comparisons import as_published
+from farfield.reproductions.internal import STATEMENTS
 from farfield.reproductions.lamb2022 import _print_control as printed
 from farfield.tasks import Atari, BabyAIPicking, ObjectPicking, is_at_hand
 

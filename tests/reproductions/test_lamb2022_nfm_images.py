@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.models import PreActResNet, PreActResNetNFM
 from farfield.objectives import CropAndFlip, Mixup
 from farfield.reproductions import TABLES

@@ -11,7 +11,8 @@ import pytest
 
 from farfield.core import stream
 from farfield.experiments import Experiment
-from farfield.reproductions import STATEMENTS, TABLES, Published, judge_statement
+from farfield.reproductions import TABLES, Published
+from farfield.reproductions.internal import STATEMENTS, judge_statement
 from farfield.reproductions.lamb2022 import _print_nfm_objects as printed
 from farfield.tasks import SortOfCLEVR
 

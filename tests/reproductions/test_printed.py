@@ -5,7 +5,8 @@ import re
 import pytest
 
 from farfield.reports import FIGURES
-from farfield.reproductions import PRINTED, TABLES, Printed, Published
+from farfield.reproductions import TABLES, Published
+from farfield.reproductions.internal import PRINTED, Printed
 
 
 @pytest.mark.parametrize("paper", PRINTED)

@@ -13,7 +13,8 @@ from farfield.experiments import SGD
 from farfield.nn import CenterImages, MapNormalizer
 from farfield.objectives import ActivationL1, CenteredL1, CropAndFlip, Supervised
 from farfield.reports import FIGURES
-from farfield.reproductions import STATEMENTS, TABLES, Published, judge
+from farfield.reproductions import TABLES, Published, judge
+from farfield.reproductions.internal import STATEMENTS
 from farfield.reproductions.ren2017 import PAPER
 from farfield.reproductions.ren2017 import _images as networks
 from farfield.tasks import ImageClasses

@@ -13,7 +13,8 @@ from farfield.experiments import SGD
 from farfield.models import SRCNN
 from farfield.nn import MapNormalizer
 from farfield.objectives import CenteredL1, Supervised
-from farfield.reproductions import STATEMENTS, TABLES
+from farfield.reproductions import TABLES
+from farfield.reproductions.internal import STATEMENTS
 from farfield.reproductions.ren2017 import PAPER
 
 

@@ -8,7 +8,8 @@ from functools import cache
 
 import pytest
 
-from farfield.reproductions import TABLES, Claim, Published, Setting, Source, settings_of, sheet
+from farfield.reproductions import TABLES, Claim, Published
+from farfield.reproductions.internal import Setting, Source, settings_of, sheet
 
 PAPERS = ("webb2020", "gondal2021", "ren2017", "webb2021", "lamb2022")
 

@@ -10,12 +10,10 @@ import pytest
 from each import each
 from farfield.core import stream
 from farfield.reproductions import (
-    STATEMENTS,
     TABLES,
     Statement,
     Verdict,
     gondal2021,
-    judge_statement,
     lamb2022,
     ren2017,
     webb2020,
@@ -31,7 +29,8 @@ from farfield.reproductions._comparisons import (
     as_measured,
     as_published,
 )
-from farfield.tasks import VALIDATION
+from farfield.reproductions.internal import STATEMENTS, judge_statement
+from farfield.tasks.internal import VALIDATION
 from reproductions.made_up import claim, records, unpublished
 
 COMPUTED = [one for one in STATEMENTS.values() if one.comparison and one.comparison.cells]

@@ -11,7 +11,7 @@ import torch
 from each import each
 from farfield.core import stream
 from farfield.experiments import Experiment
-from farfield.functional import relu
+from farfield.functional.internal import relu
 from farfield.nn import DivisiveNorm1d, IdentityNorm, ImageBatchNorm, LayerNorm, PerProjection
 from farfield.objectives import CenteredL1, Supervised
 from farfield.reproductions import TABLES

@@ -8,8 +8,10 @@ import json
 import pytest
 
 from farfield.records import Record, Score
-from farfield.reports import export, load_export, markdown, profiles, results_pages, tabulate
-from farfield.reproductions import TABLES, Budget, Claim, Unpublished, Verdict, judge
+from farfield.reports import export, markdown, tabulate
+from farfield.reports.internal import load_export, profiles, results_pages
+from farfield.reproductions import TABLES, Budget, Claim, Verdict, judge
+from farfield.reproductions.internal import Unpublished
 from reproductions import made_up
 
 TABLE = TABLES["webb2020/table-4"]

@@ -11,12 +11,13 @@ import msgspec
 import pytest
 from torch import Tensor, nn
 
-from farfield.core import UnknownNameError
+from farfield.core.internal import UnknownNameError
 from farfield.experiments import Spec
 from farfield.records import Store
 from farfield.reproductions import TABLES, Table
-from farfield.suites import SUITES, Item, Suite, _bench, bench, load_module, record_suite, recorded
+from farfield.suites import SUITES, _bench, bench, recorded
 from farfield.suites._recorded import Recorded
+from farfield.suites.internal import Item, Suite, load_module, record_suite
 from reproductions import made_up
 from small import tiny_experiment
 

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from each import each
-from farfield.core import Problems, UnknownNameError, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError
 from farfield.tasks import (
     TASKS,
     TRAINING,

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.core import Problems, UnknownNameError, stream
-from farfield.tasks import TASKS, TRAINING, VALIDATION, Adding, ProblemTask, metric_of
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError
+from farfield.tasks import TASKS, TRAINING, Adding, ProblemTask
+from farfield.tasks.internal import VALIDATION, metric_of
 from tasks.sets import digest
 
 PLAIN = Adding(training_sequences=3_000)

@@ -10,9 +10,11 @@ from math import ceil
 import numpy as np
 import pytest
 
-from farfield.core import UnknownNameError, stream
-from farfield.tasks import TRAINING, Atari, Environment, VectorEnv, is_at_hand, metric_of
+from farfield.core import stream
+from farfield.core.internal import UnknownNameError
+from farfield.tasks import TRAINING, Atari, Environment, VectorEnv, is_at_hand
 from farfield.tasks._worlds._atari import Game, ale_py, has_ale
+from farfield.tasks.internal import metric_of
 
 TASK = Atari(game="ms_pacman", modes=(1,))
 installed = pytest.mark.skipif(not has_ale(), reason="ale-py is not installed: [atari]")

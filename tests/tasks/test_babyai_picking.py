@@ -10,17 +10,10 @@ import numpy as np
 import pytest
 
 from farfield.core import stream
-from farfield.tasks import (
-    TRAINING,
-    BabyAIPicking,
-    Environment,
-    HasExpert,
-    VectorEnv,
-    is_at_hand,
-    play,
-)
+from farfield.tasks import TRAINING, BabyAIPicking, Environment, VectorEnv, is_at_hand
 from farfield.tasks._worlds._babyai_picking import minigrid
 from farfield.tasks._worlds._checked_worlds import GymnasiumWorlds
+from farfield.tasks.internal import HasExpert, play
 
 TASK = BabyAIPicking()
 installed = pytest.mark.skipif(

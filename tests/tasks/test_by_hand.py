@@ -12,7 +12,6 @@ from farfield.experiments import ByHand
 from farfield.tasks import (
     Adding,
     AllSame,
-    AnswersByHand,
     Copying,
     DistributionOfN,
     FuzzyBoolean,
@@ -28,6 +27,7 @@ from farfield.tasks import (
     VAECTranslation,
 )
 from farfield.tasks._protocol._answers import interpolate, nearest_class
+from farfield.tasks.internal import AnswersByHand
 
 EXACT = [
     SameDifferent(withheld=98),

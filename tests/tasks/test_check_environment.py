@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from farfield.tasks import Environment, ObjectPicking, check_environment, metric_of
+from farfield.tasks import Environment, ObjectPicking, check_environment
+from farfield.tasks.internal import metric_of
 from worlds import Recall, RecallWorlds
 
 SMALL = ObjectPicking(side=3, distractors=1, more_distractors=(2,), larger_sides=(4,), view=3)

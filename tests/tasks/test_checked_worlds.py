@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from farfield.core import stream
-from farfield.tasks import CheckedWorlds, GymnasiumWorlds, play
+from farfield.tasks import CheckedWorlds, GymnasiumWorlds
 from farfield.tasks._worlds import _episodes
+from farfield.tasks.internal import play
 
 LIMIT = 3
 Faulty = Callable[[dict[str, Any]], None]

@@ -12,16 +12,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farfield.core import Problems, UnknownNameError, stream
-from farfield.tasks import (
-    TASKS,
-    TRAINING,
-    VALIDATION,
-    Copying,
-    ProblemTask,
-    form_of,
-    metric_of,
-)
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError
+from farfield.tasks import TASKS, TRAINING, Copying, ProblemTask
+from farfield.tasks.internal import VALIDATION, form_of, metric_of
 from tasks.sets import digest
 
 SMALL = Copying(

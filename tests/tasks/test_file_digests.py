@@ -18,14 +18,12 @@ from farfield.tasks import (
     Digits,
     PublishedMatrices,
     PublishedVisualAnalogies,
-    ReadsFiles,
     SameDifferent,
     SuperResolution,
     WordText,
-    changed_files,
-    file_digests,
 )
 from farfield.tasks._files import _fetch
+from farfield.tasks.internal import ReadsFiles, changed_files, file_digests
 
 FOLDERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "texts": (lambda folder: WordText(folder=folder), ("train.txt", "valid.txt", "test.txt")),

@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.core import UnknownNameError, stream
-from farfield.tasks import (
-    TASKS,
-    TRAINING,
-    ImageClasses,
-    ImageGeneration,
-    ProblemTask,
-    is_at_hand,
-    metric_of,
-)
+from farfield.core import stream
+from farfield.core.internal import UnknownNameError
+from farfield.tasks import TASKS, TRAINING, ImageClasses, ImageGeneration, ProblemTask, is_at_hand
+from farfield.tasks.internal import metric_of
 from tasks.image_sets import add, read
 from tasks.sets import digest
 

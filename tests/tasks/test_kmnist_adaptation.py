@@ -10,19 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.core import Problems, UnknownNameError, stream
-from farfield.tasks import (
-    DATA_SETS,
-    TASKS,
-    TRAINING,
-    VALIDATION,
-    KMNISTAdaptation,
-    ProblemTask,
-    is_at_hand,
-    metric_of,
-)
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError
+from farfield.tasks import DATA_SETS, TASKS, TRAINING, KMNISTAdaptation, ProblemTask, is_at_hand
 from farfield.tasks._digits import _kmnist_adaptation as kmnist_adaptation
 from farfield.tasks._files._known_data_sets import KMNIST_EXCERPT
+from farfield.tasks.internal import VALIDATION, metric_of
 from oracles import digits as oracle
 from tasks.sets import digest
 

@@ -8,20 +8,19 @@ import json
 import numpy as np
 import pytest
 
-from farfield.core import UnknownNameError, stream
+from farfield.core import stream
+from farfield.core.internal import UnknownNameError
 from farfield.tasks import (
     ENVIRONMENTS,
     TRAINING,
     Environment,
-    HasExpert,
     ObjectPicking,
     VectorEnv,
     expert_score,
-    metric_of,
-    play,
     random_score,
 )
 from farfield.tasks._worlds._rooms import COLORS, KINDS, KNOWN_COLORS, KNOWN_KINDS, Rooms
+from farfield.tasks.internal import HasExpert, metric_of, play
 from oracles.rooms import OneRoom
 
 TASK = ObjectPicking()

@@ -9,18 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.core import Problems, UnknownNameError, stream
-from farfield.tasks import (
-    TASKS,
-    TRAINING,
-    UNLABELLED,
-    ProblemTask,
-    Spirals,
-    TwoMoons,
-    form_of,
-    metric_of,
-)
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError
+from farfield.tasks import TASKS, TRAINING, ProblemTask, Spirals, TwoMoons
 from farfield.tasks._points._points import ANGLES, nearly_normal, unit_vectors
+from farfield.tasks.internal import UNLABELLED, form_of, metric_of
 from tasks.sets import digest, shown
 
 TASKS_HERE = [TwoMoons(), Spirals(), Spirals(arms=3, points=100)]

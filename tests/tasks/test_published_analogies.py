@@ -14,15 +14,10 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.core import Problems, UnknownNameError, stream
-from farfield.tasks import (
-    TRAINING,
-    Candidates,
-    ProblemTask,
-    PublishedVisualAnalogies,
-    VisualAnalogies,
-    read_visual_analogies,
-)
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError
+from farfield.tasks import TRAINING, ProblemTask, PublishedVisualAnalogies, VisualAnalogies
+from farfield.tasks.internal import Candidates, read_visual_analogies
 
 Arrays = dict[str, np.ndarray]
 COUNT = 7

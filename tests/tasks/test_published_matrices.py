@@ -13,18 +13,10 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.core import Problems, UnknownNameError, stream
-from farfield.tasks import (
-    RAVEN,
-    TRAINING,
-    VALIDATION,
-    Candidates,
-    NeedsFiles,
-    ProblemTask,
-    ProgressiveMatrices,
-    PublishedMatrices,
-    read_matrices,
-)
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError
+from farfield.tasks import RAVEN, TRAINING, ProblemTask, ProgressiveMatrices, PublishedMatrices
+from farfield.tasks.internal import VALIDATION, Candidates, NeedsFiles, read_matrices
 
 Arrays = dict[str, np.ndarray]
 COUNT = 5

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.core import Problems, UnknownNameError, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError
 from farfield.experiments import Network, Spec
 from farfield.models import RN
 from farfield.nn import LinearEncoder
-from farfield.tasks import TASKS, TRAINING, HasSubsets, ProblemTask, SortOfCLEVR, metric_of
+from farfield.tasks import TASKS, TRAINING, ProblemTask, SortOfCLEVR
+from farfield.tasks.internal import HasSubsets, metric_of
 from farfield.training._evaluate import score_regimes
 from oracles import clevr as oracle
 

@@ -13,9 +13,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farfield.core import LazyItems, Problems, UnknownNameError, stream
-from farfield.tasks import TASKS, TRAINING, DynamicObjects, ObjectFrames, ProblemTask, metric_of
+from farfield.core import Problems, stream
+from farfield.core.internal import LazyItems, UnknownNameError
+from farfield.tasks import TASKS, TRAINING, DynamicObjects, ObjectFrames, ProblemTask
 from farfield.tasks._squares._squares import frames
+from farfield.tasks.internal import metric_of
 from oracles import webb2020_objects as oracle
 
 MOVING = DynamicObjects(training_sequences=400, test_sequences=300)

@@ -11,18 +11,11 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.core import Problems, UnknownNameError, stream
-from farfield.tasks import (
-    DATA_SETS,
-    TASKS,
-    TRAINING,
-    MultiOutput,
-    ProblemTask,
-    StackedMNIST,
-    is_at_hand,
-    metric_of,
-)
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError
+from farfield.tasks import DATA_SETS, TASKS, TRAINING, ProblemTask, StackedMNIST, is_at_hand
 from farfield.tasks._digits._stacked_mnist import StackedImages
+from farfield.tasks.internal import MultiOutput, metric_of
 from oracles import digits as oracle
 from tasks.sets import digest
 

@@ -12,10 +12,12 @@ import torch
 from PIL import Image
 from torch import nn
 
-from farfield.core import RaggedItems, stream
+from farfield.core import stream
+from farfield.core.internal import RaggedItems
 from farfield.experiments import Experiment, ItemNetwork, Recipe, Spec
 from farfield.models import SRCNN, ItemModel
-from farfield.tasks import TRAINING, VALIDATION, FurtherScores, ProblemTask, SuperResolution
+from farfield.tasks import TRAINING, ProblemTask, SuperResolution
+from farfield.tasks.internal import VALIDATION, FurtherScores
 from farfield.training import OneNetwork, Stack, evaluate
 from oracles import super_resolution as oracle
 

@@ -15,22 +15,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farfield.core import LazyItems, Problems, UnknownNameError, stream
-from farfield.tasks import (
-    TASKS,
-    TRAINING,
-    Candidates,
-    HasSubsets,
-    ProblemTask,
-    VAECScale,
-    VAECTranslation,
-)
+from farfield.core import Problems, stream
+from farfield.core.internal import LazyItems, UnknownNameError
+from farfield.tasks import TASKS, TRAINING, ProblemTask, VAECScale, VAECTranslation
 from farfield.tasks._vaec._vaec_objects import (
     analogies,
     draw_objects,
     level_values,
     measured_levels,
 )
+from farfield.tasks.internal import Candidates, HasSubsets
 from oracles import vaec as oracle
 from tasks.sets import digest, shown
 

@@ -14,8 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from each import some as some_of
-from farfield.core import Problems, UnknownNameError, stream
-from farfield.tasks import TASKS, TRAINING, Candidates, ProblemTask, VisualAnalogies
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError
+from farfield.tasks import TASKS, TRAINING, ProblemTask, VisualAnalogies
 from farfield.tasks._analogies._analogy_panels import (
     PANEL_FIELDS,
     RELATIONS,
@@ -23,6 +24,7 @@ from farfield.tasks._analogies._analogy_panels import (
     open_rows,
     rows,
 )
+from farfield.tasks.internal import Candidates
 from oracles import analogies as oracle
 from tasks.sets import digest
 

@@ -10,16 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.core import Problems, UnknownNameError, stream
-from farfield.tasks import (
-    DATA_SETS,
-    TASKS,
-    Consecutive,
-    PooledScores,
-    WordText,
-    is_at_hand,
-)
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError
+from farfield.tasks import DATA_SETS, TASKS, WordText, is_at_hand
 from farfield.tasks._text._word_text import TEXT_FILES, tokens_of
+from farfield.tasks.internal import Consecutive, PooledScores
 from oracles import texts
 from tasks.sets import digest
 

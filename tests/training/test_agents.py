@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 from farfield.core import stream
-from farfield.execution import Display, Here, News, jobs_of, results, run
+from farfield.execution import Display, Here, jobs_of, results, run
+from farfield.execution.internal import News
 from farfield.experiments import (
     AgentNetwork,
     Experiment,
@@ -21,7 +22,7 @@ from farfield.experiments import (
     Recipe,
     Spec,
 )
-from farfield.metrics import measure_of
+from farfield.metrics.internal import measure_of
 from farfield.models import ESBN, ActorCritic
 from farfield.nn import (
     SEQUENCE_LAYERS,
@@ -32,12 +33,14 @@ from farfield.nn import (
     QuantileHead,
 )
 from farfield.objectives import PPO, RainbowIQN, Supervised
-from farfield.records import Record, Score, Store, from_tensors, to_tensors
+from farfield.records import Record, Score, Store
+from farfield.records.internal import from_tensors, to_tensors
 from farfield.reports import extrapolation_profile
 from farfield.tasks import TRAINING, BabyAIPicking, Environment, ObjectPicking, SameDifferent
-from farfield.training import Learner, OneAgent, Progress, trained_network
+from farfield.training import Learner, OneAgent, trained_network
 from farfield.training._practice import ScoredWorlds
 from farfield.training._rollouts import Actor, sequences_of, uniform
+from farfield.training.internal import Progress
 from learners import check_resumed
 from oracles import control as oracle
 from worlds import Recall, RecallWorlds, score_episodes

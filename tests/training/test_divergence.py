@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from farfield.records import DIVERGED, Record, Score
+from farfield.records import Record, Score
+from farfield.records.internal import DIVERGED
 from farfield.tasks import TRAINING
-from farfield.training import Clock, OneNetwork, Progress, Stack, train
+from farfield.training import OneNetwork, Stack, train
 from farfield.training._loop import mark, not_finite_since
+from farfield.training.internal import Clock, Progress
 from small import SMALL_LSTM, small_experiment
 
 pytestmark = pytest.mark.processor

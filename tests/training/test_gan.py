@@ -13,20 +13,21 @@ import safetensors.torch
 import torch
 
 from farfield.core import stream
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import (
     Adam,
     Experiment,
     GANNetwork,
     ItemNetwork,
     Judge,
-    LoadedNetwork,
     Player,
     Pretrained,
     Recipe,
     Spec,
 )
-from farfield.functional import NFMRules
+from farfield.experiments.internal import LoadedNetwork
+from farfield.functional.internal import NFMRules
 from farfield.models import BottleneckMLP, ResNetDiscriminator, ResNetGenerator
 from farfield.objectives import HingeDiscriminator, HingeGenerator
 from farfield.records import Store

@@ -12,7 +12,7 @@ from each import each
 from farfield.analysis import Occlusion, RandomAttention
 from farfield.core import stream
 from farfield.experiments import SGD, Experiment, ItemNetwork, Recipe, Spec
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.models import (
     CNN13,
     BottleneckMLP,
@@ -25,7 +25,8 @@ from farfield.models import (
 from farfield.nn import MapNormalizer
 from farfield.objectives import ManifoldMixup
 from farfield.tasks import TRAINING
-from farfield.training import OneNetwork, Stack, problems_of_run
+from farfield.training import OneNetwork, Stack
+from farfield.training.internal import problems_of_run
 from learners import check_together
 from plain import Plain
 

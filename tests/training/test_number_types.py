@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from farfield.core import keeps_numbers, stream
+from farfield.core import stream
+from farfield.core.internal import keeps_numbers
 from farfield.experiments import Experiment, ItemNetwork, Pretrained, Recipe, Spec
 from farfield.tasks import TwoMoons
 from farfield.training import OneNetwork, Stack, evaluate

@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Network, Player, Pretrained, Spec
 from farfield.objectives import ICT, MeanTeacher, Objective, Supervised, TemporalEnsembling
 from farfield.records import Store

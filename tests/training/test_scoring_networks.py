@@ -12,12 +12,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import LazyItems, Problems, Stream, stream
+from farfield.core import Problems, Stream, stream
+from farfield.core.internal import LazyItems
 from farfield.experiments import Experiment, Recipe, ScoringNetwork, Spec
 from farfield.models import LSTMScorer
 from farfield.nn import ContextNorm
 from farfield.objectives import MeanTeacher
-from farfield.tasks import TRAINING, Candidates, ProblemTask, Regime
+from farfield.tasks import TRAINING, ProblemTask, Regime
+from farfield.tasks.internal import Candidates
 from farfield.training import OneNetwork, Stack, evaluate, train
 from learners import check_together
 from small import tiny_experiment

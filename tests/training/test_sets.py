@@ -14,13 +14,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.analysis import FGSM
-from farfield.core import Problems, RaggedItems, Stream, joined, stream
+from farfield.core import Problems, Stream, stream
+from farfield.core.internal import RaggedItems, joined
 from farfield.execution import Here, jobs_of, results, run
 from farfield.experiments import Experiment, Recipe, SetNetwork, Spec
 from farfield.nn import PatchEncoder, PreNormTransformer
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
-from farfield.tasks import TRAINING, VALIDATION, Digits, Regime, SetScores
+from farfield.tasks import TRAINING, Digits, Regime
+from farfield.tasks.internal import VALIDATION, SetScores
 from farfield.training import OneNetwork, Stack, evaluate, train
 from small import SMALL_LSTM, small_experiment
 

@@ -10,10 +10,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
-from farfield.training import OneNetwork, Stack, problems_of_run, train, trained_network
+from farfield.training import OneNetwork, Stack, train, trained_network
+from farfield.training.internal import problems_of_run
 from small import SMALL_ENCODER, small_experiment
 
 

@@ -16,10 +16,12 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrizations
 
 from farfield.core import stream
-from farfield.execution import Here, Job, run, vmap_error
+from farfield.execution import Here, run, vmap_error
+from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
-from farfield.training import OneNetwork, Progress, train, trained_network
+from farfield.training import OneNetwork, train, trained_network
+from farfield.training.internal import Progress
 from learners import EVERY_STEP, check_resumed, check_together, set_global_generators
 from small import SMALL_ENCODER, small_experiment
 

@@ -14,14 +14,16 @@ import msgspec
 import pytest
 import torch
 
-from farfield.execution import Here, Job, run
+from farfield.execution import Here, run
 from farfield.execution._order import state_from_bytes, state_to_bytes
-from farfield.records import Store, StoreError, write_tensors
-from farfield.training import (
+from farfield.execution.internal import Job
+from farfield.records import Store, StoreError
+from farfield.records.internal import write_tensors
+from farfield.training import trained_network
+from farfield.training.internal import (
     complete_runs,
     problems_of_run,
     score_problems,
-    trained_network,
     trained_weights,
 )
 from small import small_experiment

@@ -16,28 +16,27 @@ import torch
 from torch import nn
 
 from farfield import _machine
-from farfield.core import LazyItems, Problems, from_line, stream, to_line
+from farfield.core import Problems, stream
+from farfield.core.internal import LazyItems, from_line, to_line
 from farfield.experiments import Cosine, Experiment, Network, Recipe, Spec, Warmup
 from farfield.models import MNM
 from farfield.nn import RandomEncoder
 from farfield.objectives import Reconstructing
-from farfield.records import DamageWarning, Score, StoreError, read_tensors, write_tensors
+from farfield.records import Score, StoreError
+from farfield.records.internal import DamageWarning, read_tensors, write_tensors
 from farfield.tasks import TRAINING, ProblemTask
-from farfield.training import (
-    Batches,
-    Clock,
-    OneNetwork,
-    Progress,
-    Stack,
-    curve_steps,
-    evaluate,
-    problems_of_run,
-    score_problems,
-    train,
-)
+from farfield.training import OneNetwork, Stack, evaluate, train
 from farfield.training._batches import StackedBatches
 from farfield.training._loop import _kinds, _Note
 from farfield.training._turns import clip_grad_norm
+from farfield.training.internal import (
+    Batches,
+    Clock,
+    Progress,
+    curve_steps,
+    problems_of_run,
+    score_problems,
+)
 from learners import EVERY_STEP, check_resumed, check_together
 from small import SMALL_LSTM, small_experiment, tiny_experiment
 

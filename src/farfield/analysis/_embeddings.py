@@ -12,9 +12,10 @@ from torch import Tensor, nn
 
 from farfield.analysis._learning import LinearFit, linear_fit
 from farfield.analysis._projections import principal_components
-from farfield.core import LazyItems, Problems
-from farfield.models import AnalogyScoring
-from farfield.training import encode_all
+from farfield.core import Problems
+from farfield.core.internal import LazyItems
+from farfield.models.internal import AnalogyScoring
+from farfield.training.internal import encode_all
 
 
 class Embeddings(NamedTuple):

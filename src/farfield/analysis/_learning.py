@@ -13,10 +13,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.core import Problems
-from farfield.metrics import Summary, mean_and_standard_error
+from farfield.metrics import mean_and_standard_error
+from farfield.metrics.internal import Summary
 from farfield.records import Record
 from farfield.tasks import TRAINING, ProblemTask
-from farfield.training import score_problems
+from farfield.training.internal import score_problems
 
 
 def mean_score(network: nn.Module, task: ProblemTask, problems: Problems) -> float:

@@ -10,7 +10,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from farfield.core import Problems
-from farfield.models import ESBN, Relational
+from farfield.models import ESBN
+from farfield.models.internal import Relational
 
 FIRST = 3
 """Places whose items are followed to where they come again: the first row of an array."""

@@ -13,17 +13,11 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import (
-    Limits,
-    NonNegativeFloat,
-    PositiveFloat,
-    Problems,
-    Size,
-    Stream,
-    check_fields,
-)
-from farfield.functional import as_fractions, square_mask
-from farfield.tasks import Regime, axes_of
+from farfield.core import Problems, Stream
+from farfield.core.internal import Limits, NonNegativeFloat, PositiveFloat, Size, check_fields
+from farfield.functional.internal import as_fractions, square_mask
+from farfield.tasks import Regime
+from farfield.tasks.internal import axes_of
 
 Model = Callable[[Tensor, Tensor], Tensor]
 """Function from `(items, index)` to outputs."""

@@ -18,10 +18,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.analysis._learning import mean_score
-from farfield.core import Problems, Stream, check_fields
-from farfield.functional import ScriptTrace, sinusoidal_position
-from farfield.models import Relational, Transformer
-from farfield.nn import LayerRead, MultiPass, NeuralInterpreter
+from farfield.core import Problems, Stream
+from farfield.core.internal import check_fields
+from farfield.functional.internal import ScriptTrace, sinusoidal_position
+from farfield.models import Transformer
+from farfield.models.internal import Relational
+from farfield.nn import MultiPass, NeuralInterpreter
+from farfield.nn.internal import LayerRead
 from farfield.tasks import ProblemTask, Regime
 
 

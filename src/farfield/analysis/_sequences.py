@@ -11,9 +11,11 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
 from farfield.analysis._learning import mean_score
-from farfield.core import Fraction, PositiveFloat, Problems, Size, Stream, check_fields
-from farfield.functional import cached_log_probs
-from farfield.models import RollOut, SequenceModel
+from farfield.core import Problems, Stream
+from farfield.core.internal import Fraction, PositiveFloat, Size, check_fields
+from farfield.functional.internal import cached_log_probs
+from farfield.models import SequenceModel
+from farfield.models.internal import RollOut
 from farfield.tasks import Copying, Regime, Task
 
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from farfield.analysis._representations import probabilities_of, representations_of
 from farfield.core import Problems
-from farfield.functional import as_fractions
+from farfield.functional.internal import as_fractions
 
 
 class Surface(NamedTuple):

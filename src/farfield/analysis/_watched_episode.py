@@ -10,10 +10,11 @@ import torch
 from jaxtyping import Bool, UInt8
 
 from farfield.core import Stream
-from farfield.functional import as_fractions
+from farfield.functional.internal import as_fractions
 from farfield.models import ActorCritic
 from farfield.nn import RIMs
-from farfield.tasks import CheckedWorlds, Environment, HasPictures
+from farfield.tasks import CheckedWorlds, Environment
+from farfield.tasks.internal import HasPictures
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from farfield.cli._arguments import Fetch
-from farfield.core import printable
+from farfield.core.internal import printable
 from farfield.tasks import DATA_SETS, fetch
 
 

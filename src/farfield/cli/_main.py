@@ -211,7 +211,7 @@ def _check(command: object) -> None:
     if seeds is not None and seeds < 1:
         raise ValueError(f"seeds must be at least 1, got {seeds}")
     if isinstance(command, Bench | Plan | Training | Reproduce | Verify):
-        from farfield.execution import check_machine
+        from farfield.execution.internal import check_machine
 
         if isinstance(command, Training | Reproduce) and command.executor is not None:
             from farfield.cli._train import cluster_of

@@ -11,10 +11,11 @@ import docstring_parser
 import tyro
 from torch import nn
 
-from farfield.core import UnknownNameError
+from farfield.core.internal import UnknownNameError
 from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS
 from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS, VALUE_HEADS
-from farfield.tasks import ENVIRONMENTS, TASKS, Environment, GlyphSet, ProblemTask, Reading, form_of
+from farfield.tasks import ENVIRONMENTS, TASKS, Environment, GlyphSet, ProblemTask
+from farfield.tasks.internal import Reading, form_of
 
 Named = TypeVar("Named")
 

@@ -16,30 +16,34 @@ from farfield.cli._arguments import RECORDS, RESULTS, List, Verify
 from farfield.cli._arguments import Report as ReportCommand
 from farfield.cli._console import make_console, say
 from farfield.cli._names import shapes_of
-from farfield.core import UnknownNameError, printable
-from farfield.records import Store, missing_commits, write_whole
+from farfield.core.internal import UnknownNameError, printable
+from farfield.records import Store
+from farfield.records.internal import missing_commits, write_whole
 from farfield.reports import (
     FIGURES,
+    Plate,
+    Report,
+    export,
+    export_figure,
+    illustrate,
+    recorded_results,
+    tabulate,
+    write_report,
+)
+from farfield.reports.internal import (
     Coverage,
     Finder,
     Levels,
-    Plate,
-    Report,
     check_commits,
     coverage,
-    export,
-    export_figure,
     exported_at,
-    illustrate,
     load_missing,
-    recorded_results,
     records_at,
     results_pages,
-    tabulate,
     terminal,
-    write_report,
 )
-from farfield.reproductions import TABLES, Budget, SheetLine, Table, sheet
+from farfield.reproductions import TABLES, Budget, Table
+from farfield.reproductions.internal import SheetLine, sheet
 
 
 def results_folder(folder: Path) -> Path:

@@ -14,13 +14,17 @@ from farfield.cli._arguments import NETWORKS, REPORTS, Plan, Reproduce
 from farfield.cli._console import make_console, say
 from farfield.cli._report import missing_of, present, table_named
 from farfield.cli._train import train_missing
-from farfield.core import num_cores, printable
-from farfield.execution import Job, Trial, cost_kind, jobs_of, trial
-from farfield.experiments import Experiment, source_of_value
+from farfield.core.internal import num_cores, printable
+from farfield.execution import jobs_of
+from farfield.execution.internal import Job, Trial, cost_kind, trial
+from farfield.experiments import Experiment
+from farfield.experiments.internal import source_of_value
 from farfield.records import Store
-from farfield.reports import FIGURES, Figure, Levels, Tabular, problem_sheet, records_at, tabulate
+from farfield.reports import FIGURES, Figure, Tabular, problem_sheet, tabulate
+from farfield.reports.internal import Levels, records_at
 from farfield.reproductions import Budget, Table
-from farfield.tasks import HasPictures, ProblemTask, is_at_hand
+from farfield.tasks import ProblemTask, is_at_hand
+from farfield.tasks.internal import HasPictures
 
 
 def plan(command: Plan) -> None:

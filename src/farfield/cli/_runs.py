@@ -17,10 +17,12 @@ from farfield.cli._arguments import (
     ShowRuns,
 )
 from farfield.cli._console import make_console, say
-from farfield.core import printable
+from farfield.core.internal import printable
 from farfield.experiments import Experiment
-from farfield.records import Record, Store, score_rows
-from farfield.reports import Comparison, Tabular, recorded_profile
+from farfield.records import Record, Store
+from farfield.records.internal import score_rows
+from farfield.reports import Comparison, Tabular
+from farfield.reports.internal import recorded_profile
 
 SHORT = 12
 """Digits of a key that are shown."""

@@ -14,7 +14,7 @@ from rich.text import Text
 from farfield.cli._arguments import Explore, Show
 from farfield.cli._console import make_console, say
 from farfield.cli._names import fields_of_task, find_task_or_environment, options_of_task
-from farfield.core import printable
+from farfield.core.internal import printable
 from farfield.reports import problem_sheet
 from farfield.tasks import Environment, ProblemTask
 

@@ -27,12 +27,12 @@ from farfield.cli._names import (
     options_of_task,
     plain_dataclass,
 )
-from farfield.core import UnknownNameError, printable, stream
-from farfield.execution import Display, Executor, Job, Ray, Slurm, jobs_of, results, run
+from farfield.core import stream
+from farfield.core.internal import UnknownNameError, printable
+from farfield.execution import Display, Executor, Ray, Slurm, jobs_of, results, run
+from farfield.execution.internal import Job
 from farfield.experiments import (
-    TASK_ARGUMENTS,
     AgentNetwork,
-    Architecture,
     Choice,
     Experiment,
     ItemNetwork,
@@ -41,7 +41,6 @@ from farfield.experiments import (
     QuantileNetwork,
     Recipe,
     RollOutNetwork,
-    ScoredTrial,
     ScoringNetwork,
     Search,
     Selection,
@@ -50,8 +49,10 @@ from farfield.experiments import (
     Spec,
     Uniform,
 )
-from farfield.metrics import mean_and_standard_error, measure_of
-from farfield.models import ReadsMemberships
+from farfield.experiments.internal import TASK_ARGUMENTS, Architecture, ScoredTrial
+from farfield.metrics import mean_and_standard_error
+from farfield.metrics.internal import measure_of
+from farfield.models.internal import ReadsMemberships
 from farfield.nn import (
     CONTEXTS,
     ENCODERS,
@@ -61,10 +62,13 @@ from farfield.nn import (
     PatchEncoder,
 )
 from farfield.objectives import PPO, RainbowIQN, Supervised
-from farfield.records import DIVERGED, Store, selection_of, write_whole
+from farfield.records import Store, selection_of
+from farfield.records.internal import DIVERGED, write_whole
 from farfield.reports import extrapolation_profile
-from farfield.suites import SUITES, bench, fitted, load_module
-from farfield.tasks import Environment, ProblemTask, Reading, RolledOut, form_of, is_at_hand
+from farfield.suites import SUITES, bench
+from farfield.suites.internal import fitted, load_module
+from farfield.tasks import Environment, ProblemTask, is_at_hand
+from farfield.tasks.internal import Reading, RolledOut, form_of
 
 STEPS = 1000
 """Updates, where `--recipe.steps` is not given."""

@@ -12,11 +12,13 @@ from farfield.cli._arguments import Verify
 from farfield.cli._console import make_console, say
 from farfield.cli._report import results_folder, selected_tables, store_of
 from farfield.cli._reproduce import cost_of, counted
-from farfield.core import FarfieldError, printable
-from farfield.execution import Display, Job, draw_share, jobs_of, verify
+from farfield.core import FarfieldError
+from farfield.core.internal import printable
+from farfield.execution import Display, jobs_of, verify
+from farfield.execution.internal import Job, draw_share
 from farfield.experiments import Experiment
 from farfield.records import Record, Store
-from farfield.reports import exported_at, records_at
+from farfield.reports.internal import exported_at, records_at
 from farfield.reproductions import TABLES, Budget
 
 Runs = dict[Job, tuple[str, Record]]

@@ -1,35 +1,24 @@
 """Execution of experiments: in processes, as one program on a GPU, on a cluster, or here."""
 
-from farfield._exports import exported
+from typing import TYPE_CHECKING
+
+from farfield._exports import exported, moved
 from farfield.execution._clusters import Ray as Ray
 from farfield.execution._clusters import Slurm as Slurm
 from farfield.execution._executors import Here as Here
 from farfield.execution._executors import Stacked as Stacked
-from farfield.execution._executors import keep_freed_memory as keep_freed_memory
 from farfield.execution._job import ExecutionError as ExecutionError
-from farfield.execution._job import Job as Job
-from farfield.execution._job import News as News
-from farfield.execution._job import WorkerError as WorkerError
-from farfield.execution._job import check_machine as check_machine
 from farfield.execution._order import Executor as Executor
-from farfield.execution._order import Failed as Failed
 from farfield.execution._order import Finished as Finished
-from farfield.execution._order import Order as Order
-from farfield.execution._order import train_order as train_order
-from farfield.execution._pace import Trial as Trial
-from farfield.execution._pace import cost_kind as cost_kind
-from farfield.execution._pace import trial as trial
 from farfield.execution._processes import Processes as Processes
 from farfield.execution._progress import Display as Display
-from farfield.execution._progress import UnderWay as UnderWay
-from farfield.execution._progress import runs_under_way as runs_under_way
-from farfield.execution._progress import unreadable_progress as unreadable_progress
 from farfield.execution._run import jobs_of as jobs_of
 from farfield.execution._run import results as results
 from farfield.execution._run import run as run
-from farfield.execution._verify import Verification as Verification
-from farfield.execution._verify import draw_share as draw_share
 from farfield.execution._verify import verify as verify
 from farfield.training import vmap_error as vmap_error
 
 __all__ = exported(vars())
+
+if not TYPE_CHECKING:
+    __getattr__ = moved(__name__)

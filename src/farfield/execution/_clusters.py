@@ -20,7 +20,7 @@ from warnings import warn
 import numpy as np
 import torch
 
-from farfield.core import (
+from farfield.core.internal import (
     NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
@@ -40,8 +40,8 @@ from farfield.execution._executors import (
 from farfield.execution._job import LOGGER, ExecutionError, News, OtherThereError, WorkerError
 from farfield.execution._modules import foreign, import_paths, spawn_error
 from farfield.execution._order import Failed, Finished, Order
-from farfield.experiments import arrays_of
-from farfield.records import DamageWarning, write_whole
+from farfield.experiments.internal import arrays_of
+from farfield.records.internal import DamageWarning, write_whole
 
 Result = tuple[list[Answer], list[DamageWarning]]
 """Result of a call: an answer for each order, and warnings for the user."""

@@ -27,8 +27,10 @@ from farfield.execution._order import (
     train_order,
     train_together,
 )
-from farfield.records import DamageWarning, Record, StoreError
-from farfield.training import Progress, vmap_error
+from farfield.records import Record, StoreError
+from farfield.records.internal import DamageWarning
+from farfield.training import vmap_error
+from farfield.training.internal import Progress
 
 GLIBC: Final = "libc.so.6"
 """Library whose allocator takes the settings; only Linux has it, and not every Linux."""

@@ -15,17 +15,12 @@ from typing import Final, final, get_args
 
 import torch
 
-from farfield.core import (
-    FarfieldError,
-    NonNegativeInt,
-    check_fields,
-    kind_of,
-    lacks_memory,
-    printable,
-)
+from farfield.core import FarfieldError
+from farfield.core.internal import NonNegativeInt, check_fields, kind_of, lacks_memory, printable
 from farfield.experiments import Experiment
-from farfield.records import BusyError, Record, StoreError
-from farfield.training import Matmul, Progress
+from farfield.records import Record, StoreError
+from farfield.records.internal import BusyError
+from farfield.training.internal import Matmul, Progress
 
 LOGGER: Final = logging.getLogger("farfield")
 

@@ -18,7 +18,8 @@ from typing import Any, Final
 
 from farfield._files import python_digest
 from farfield.execution._job import WorkerError, reason_of
-from farfield.experiments import Experiment, is_of_the_user, is_ours
+from farfield.experiments import Experiment
+from farfield.experiments.internal import is_of_the_user, is_ours
 from farfield.tasks import Environment
 
 WORKER: Final = "FARFIELD_WORKER"

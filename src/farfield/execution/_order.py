@@ -13,30 +13,16 @@ import numpy as np
 import torch
 
 from farfield._watch import unwatched
-from farfield.core import from_line, to_line
+from farfield.core.internal import from_line, to_line
 from farfield.execution._job import Job, News, OtherThereError, check_matmul
 from farfield.execution._modules import foreign, import_class, packages_of
-from farfield.experiments import Experiment, arrays_of, public_path
-from farfield.records import (
-    Record,
-    environment,
-    from_tensors,
-    pack_tensors,
-    to_tensors,
-    unpack_tensors,
-)
+from farfield.experiments import Experiment
+from farfield.experiments.internal import arrays_of, public_path
+from farfield.records import Record, environment
+from farfield.records.internal import from_tensors, pack_tensors, to_tensors, unpack_tensors
 from farfield.tasks import Environment
-from farfield.training import (
-    Clock,
-    Inputs,
-    Learner,
-    Matmul,
-    OneAgent,
-    OneNetwork,
-    Progress,
-    Stack,
-    train,
-)
+from farfield.training import Learner, OneAgent, OneNetwork, Stack, train
+from farfield.training.internal import Clock, Inputs, Matmul, Progress
 
 Run = tuple[Record, Mapping[str, Any]]
 """The numbers of a finished run, and the state of its trained network."""

@@ -13,11 +13,12 @@ from typing import Final, final
 import torch
 
 from farfield._system import peak_memory
-from farfield.core import check_arguments
+from farfield.core.internal import check_arguments
 from farfield.execution._job import Job
 from farfield.experiments import Experiment
 from farfield.tasks import Environment
-from farfield.training import Learner, OneAgent, OneNetwork, Progress, Stack, vmap_error
+from farfield.training import Learner, OneAgent, OneNetwork, Stack, vmap_error
+from farfield.training.internal import Progress
 
 WARM: Final = 2
 """Steps of a trial before its clock starts."""

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any, Final, final
 
 from farfield._interrupts import held_interrupts
-from farfield.core import num_cores
+from farfield.core.internal import num_cores
 from farfield.execution._executors import (
     Answer,
     Outcomes,
@@ -32,8 +32,8 @@ from farfield.execution._executors import (
 from farfield.execution._job import News, OtherThereError, WorkerError, check_machine
 from farfield.execution._modules import foreign, import_paths, spawn_error
 from farfield.execution._order import Failed, Finished, Order
-from farfield.records import DamageWarning
-from farfield.training import Progress
+from farfield.records.internal import DamageWarning
+from farfield.training.internal import Progress
 
 
 @final

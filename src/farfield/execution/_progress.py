@@ -18,12 +18,14 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from farfield._system import replace_file
-from farfield.core import excerpt, expand_home, num_cores, printable, read_regular
+from farfield.core.internal import excerpt, expand_home, num_cores, printable, read_regular
 from farfield.execution._job import Job, News
 from farfield.execution._pace import Pace
-from farfield.metrics import measure_of
-from farfield.records import Store, in_words
-from farfield.tasks import Environment, metric_of
+from farfield.metrics.internal import measure_of
+from farfield.records import Store
+from farfield.records.internal import in_words
+from farfield.tasks import Environment
+from farfield.tasks.internal import metric_of
 
 LARGEST_FILE: Final = 1 << 16
 """Largest size of a file of progress in bytes; a model takes some hundred in words."""

@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 
-from farfield.core import NonNegativeInt, check_arguments, kind_of, num_cores
+from farfield.core.internal import NonNegativeInt, check_arguments, kind_of, num_cores
 from farfield.execution._executors import Stacked
 from farfield.execution._job import (
     ExecutionError,
@@ -27,8 +27,9 @@ from farfield.execution._order import Executor, Failed, Finished, Order
 from farfield.execution._processes import Processes
 from farfield.execution._progress import note_progress
 from farfield.experiments import Experiment
-from farfield.records import DamageWarning, Record, Store, StoreError
-from farfield.training import (
+from farfield.records import Record, Store, StoreError
+from farfield.records.internal import DamageWarning
+from farfield.training.internal import (
     Clock,
     Matmul,
     changed_inputs,

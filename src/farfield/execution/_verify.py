@@ -13,13 +13,16 @@ from typing import Annotated, Any, Final, Literal, final
 import torch
 from torch import Tensor
 
-from farfield.core import Limits, NonNegativeInt, check_arguments, stream
+from farfield.core import stream
+from farfield.core.internal import Limits, NonNegativeInt, check_arguments
 from farfield.execution._job import ExecutionError, Job, News, distinct_jobs
 from farfield.execution._run import run
-from farfield.metrics import Summary, shared_spread_interval
-from farfield.records import Record, Store, StoreError, to_tensors
-from farfield.tasks import is_at_hand, metric_of
-from farfield.training import Matmul, changed_inputs
+from farfield.metrics.internal import Summary, shared_spread_interval
+from farfield.records import Record, Store, StoreError
+from farfield.records.internal import to_tensors
+from farfield.tasks import is_at_hand
+from farfield.tasks.internal import metric_of
+from farfield.training.internal import Matmul, changed_inputs
 
 Verdict = Literal["same bytes", "same scores", "close scores", "differs", "not judged"]
 """Outcome of a comparison."""

@@ -1,26 +1,20 @@
 """Experiments and recipes: frozen, hashable, JSON in and out."""
 
-from farfield._exports import exported
-from farfield.experiments._describe import arrays_of as arrays_of
-from farfield.experiments._describe import public_path as public_path
-from farfield.experiments._describe import restore as restore
-from farfield.experiments._experiment import ChangesNetwork as ChangesNetwork
+from typing import TYPE_CHECKING
+
+from farfield._exports import exported, moved
 from farfield.experiments._experiment import Experiment as Experiment
 from farfield.experiments._experiment import Perturbation as Perturbation
 from farfield.experiments._experiment import Pretrained as Pretrained
 from farfield.experiments._experiment import Recipe as Recipe
-from farfield.experiments._experiment import source_of_value as source_of_value
 from farfield.experiments._image_networks import GANNetwork as GANNetwork
 from farfield.experiments._image_networks import ItemNetwork as ItemNetwork
 from farfield.experiments._image_networks import Judge as Judge
-from farfield.experiments._image_networks import LoadedNetwork as LoadedNetwork
 from farfield.experiments._image_networks import MapNetwork as MapNetwork
 from farfield.experiments._image_networks import Passes as Passes
 from farfield.experiments._networks import AgentNetwork as AgentNetwork
-from farfield.experiments._networks import Architecture as Architecture
 from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetwork
 from farfield.experiments._networks import ByHand as ByHand
-from farfield.experiments._networks import ForSomeTasks as ForSomeTasks
 from farfield.experiments._networks import Network as Network
 from farfield.experiments._networks import PredictionNetwork as PredictionNetwork
 from farfield.experiments._networks import QuantileNetwork as QuantileNetwork
@@ -28,7 +22,6 @@ from farfield.experiments._networks import RollOutNetwork as RollOutNetwork
 from farfield.experiments._networks import ScoringNetwork as ScoringNetwork
 from farfield.experiments._networks import SequenceNetwork as SequenceNetwork
 from farfield.experiments._networks import SetNetwork as SetNetwork
-from farfield.experiments._objects import array_digest as array_digest
 from farfield.experiments._optimizers import SGD as SGD
 from farfield.experiments._optimizers import Adam as Adam
 from farfield.experiments._optimizers import AdamW as AdamW
@@ -42,18 +35,13 @@ from farfield.experiments._optimizers import RMSprop as RMSprop
 from farfield.experiments._optimizers import Schedule as Schedule
 from farfield.experiments._optimizers import Steps as Steps
 from farfield.experiments._optimizers import Warmup as Warmup
-from farfield.experiments._optimizers import check_parts as check_parts
-from farfield.experiments._owners import is_of_the_user as is_of_the_user
-from farfield.experiments._owners import is_ours as is_ours
 from farfield.experiments._search import Choice as Choice
-from farfield.experiments._search import ScoredTrial as ScoredTrial
 from farfield.experiments._search import Search as Search
 from farfield.experiments._search import Selection as Selection
-from farfield.experiments._search import Trial as Trial
 from farfield.experiments._search import Uniform as Uniform
-from farfield.experiments._spec import TASK_ARGUMENTS as TASK_ARGUMENTS
 from farfield.experiments._spec import Spec as Spec
-from farfield.experiments._spec import field_of as field_of
-from farfield.experiments._spec import with_field as with_field
 
 __all__ = exported(vars())
+
+if not TYPE_CHECKING:
+    __getattr__ = moved(__name__)

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from farfield._exports import faces
-from farfield.core import ArgumentError, Kind, hints_of, kind_of
+from farfield.core import ArgumentError
+from farfield.core.internal import Kind, hints_of, kind_of
 from farfield.experiments._aliases import as_named, as_written
 from farfield.experiments._objects import array_digest
 from farfield.experiments._owners import check_as_written, is_ours

@@ -14,13 +14,11 @@ from typing import Annotated, Final, Protocol, final, runtime_checkable
 import numpy as np
 from torch import Tensor, nn
 
-from farfield.core import (
-    ArgumentError,
+from farfield.core import ArgumentError, Problems, Stream
+from farfield.core.internal import (
     Limits,
     PositiveFloat,
-    Problems,
     Size,
-    Stream,
     check_arguments,
     check_fields,
     is_instance,

@@ -11,22 +11,24 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
-from farfield.core import Depth, Stream, check_fields, excerpt, keeps_numbers
+from farfield.core import Stream
+from farfield.core.internal import Depth, check_fields, excerpt, keeps_numbers
 from farfield.experiments._networks import Architecture, Parts
 from farfield.experiments._spec import Spec
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.models import (
     GAN,
     ConvMaps,
-    FeatureNetwork,
     ItemModel,
     MapModel,
     MLPReader,
     ResNetDiscriminator,
     ResNetGenerator,
 )
+from farfield.models.internal import FeatureNetwork
 from farfield.nn import MultiPass
-from farfield.tasks import AsksQuestions, DataFile, DataSet, ImageGeneration, ProblemTask
+from farfield.tasks import DataSet, ImageGeneration, ProblemTask
+from farfield.tasks.internal import AsksQuestions, DataFile
 
 
 @final

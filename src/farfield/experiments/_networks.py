@@ -9,36 +9,35 @@ from typing import Any, ClassVar, Protocol, final, runtime_checkable
 
 from torch import Tensor, nn
 
-from farfield.core import (
-    ArgumentError,
+from farfield.core import ArgumentError, Problems, Stream, stream
+from farfield.core.internal import (
     Dropout,
     NonNegativeFloat,
     PositiveFloat,
     PositiveInt,
-    Problems,
-    Stream,
     check_fields,
-    stream,
 )
 from farfield.experiments._spec import Spec
-from farfield.functional import uniform_weights_
+from farfield.functional.internal import uniform_weights_
 from farfield.models import (
     ActorCritic,
+    ObjectAutoencoder,
+    ObjectPredictor,
+    PacedSequence,
+    QuantileAgent,
+    ResizedSequence,
+    SequenceModel,
+    SetModel,
+)
+from farfield.models.internal import (
     AnalogyScoring,
     EncodesToSets,
     HasHiddenSize,
     HasOutFeatures,
     NextEmbedding,
-    ObjectAutoencoder,
-    ObjectPredictor,
-    PacedSequence,
-    QuantileAgent,
     ReadsMemberships,
     Relational,
-    ResizedSequence,
     RollOut,
-    SequenceModel,
-    SetModel,
     TokenReader,
     width_of,
 )
@@ -56,13 +55,11 @@ from farfield.nn import (
     QuantileHead,
 )
 from farfield.objectives import PPO, RainbowIQN
-from farfield.tasks import (
-    TRAINING,
+from farfield.tasks import TRAINING, Environment, ProblemTask
+from farfield.tasks.internal import (
     AnswersByHand,
     Candidates,
-    Environment,
     HasPixelStatistics,
-    ProblemTask,
     RolledOut,
     form_of,
 )

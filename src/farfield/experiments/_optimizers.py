@@ -9,7 +9,14 @@ from typing import Annotated, Any, ClassVar, Protocol, final, runtime_checkable
 
 import torch
 
-from farfield.core import Fraction, Limits, NonNegativeFloat, PositiveFloat, Size, check_fields
+from farfield.core.internal import (
+    Fraction,
+    Limits,
+    NonNegativeFloat,
+    PositiveFloat,
+    Size,
+    check_fields,
+)
 from farfield.objectives import Objective, Supervised
 
 Decay = Annotated[float, Limits(at_least=0, below=1)]

@@ -12,19 +12,13 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from farfield.core import (
-    ArgumentError,
-    NonNegativeInt,
-    Size,
-    UnknownNameError,
-    check_fields,
-    stream,
-)
+from farfield.core import ArgumentError, stream
+from farfield.core.internal import NonNegativeInt, Size, UnknownNameError, check_fields
 from farfield.experiments._describe import Json, describe, restore
 from farfield.experiments._experiment import Experiment, source_of_value
 from farfield.experiments._spec import field_of, with_field
-from farfield.metrics import measure_of
-from farfield.tasks import VALIDATION, SetScores, metric_of
+from farfield.metrics.internal import measure_of
+from farfield.tasks.internal import VALIDATION, SetScores, metric_of
 
 SEARCHED: Final = ("model", "recipe", "objective", "starts_from")
 """Fields of an experiment that may be searched over: another task draws other problems."""

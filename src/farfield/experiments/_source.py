@@ -18,7 +18,7 @@ from typing import Any, Final, get_args
 import numpy as np
 import torch
 
-from farfield.core import Generator
+from farfield.core.internal import Generator
 from farfield.experiments._code import Chain, Source, source_of
 from farfield.experiments._objects import (
     Code,

@@ -14,7 +14,8 @@ from typing import Any, TypeVar, final
 import numpy as np
 from torch import Tensor, nn
 
-from farfield.core import ArgumentError, Stream, UnknownNameError, forked_generators
+from farfield.core import ArgumentError, Stream
+from farfield.core.internal import UnknownNameError, forked_generators
 from farfield.experiments._describe import as_annotated, kinds_of
 from farfield.experiments._owners import is_ours
 

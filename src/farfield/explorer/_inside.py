@@ -10,11 +10,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.analysis import active_of, attention_of, layer_reads_of, routing_of
+from farfield.analysis import attention_of, routing_of
+from farfield.analysis.internal import active_of, layer_reads_of
 from farfield.core import Problems
-from farfield.models import ESBN, Relational
-from farfield.tasks import ProblemTask, metric_of
-from farfield.training import score_problems
+from farfield.models import ESBN
+from farfield.models.internal import Relational
+from farfield.tasks import ProblemTask
+from farfield.tasks.internal import metric_of
+from farfield.training.internal import score_problems
 
 MOST_ANSWERS: Final = 32
 """Possible answers, or places, that are shown."""

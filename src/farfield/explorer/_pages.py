@@ -14,13 +14,17 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
-from farfield.core import UnknownNameError, excerpt, stream
-from farfield.execution import UnderWay, runs_under_way, unreadable_progress
+from farfield.core import stream
+from farfield.core.internal import UnknownNameError, excerpt
+from farfield.execution.internal import UnderWay, runs_under_way, unreadable_progress
 from farfield.explorer._inside import answer_of, maps_of
 from farfield.explorer._source import Curve, Looked, Source, unseen
-from farfield.reports import one_problem, problem_picture, tabular_of
-from farfield.reproductions import PRINTED, TABLES, Verdict
-from farfield.tasks import ENVIRONMENTS, TASKS, Environment, NeedsFiles, ProblemTask, is_at_hand
+from farfield.reports import tabular_of
+from farfield.reports.internal import one_problem, problem_picture
+from farfield.reproductions import TABLES, Verdict
+from farfield.reproductions.internal import PRINTED
+from farfield.tasks import ENVIRONMENTS, TASKS, Environment, ProblemTask, is_at_hand
+from farfield.tasks.internal import NeedsFiles
 
 Query = Mapping[str, str]
 Context = dict[str, Any]

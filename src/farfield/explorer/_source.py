@@ -13,23 +13,25 @@ from typing import Any, NamedTuple, final
 
 from torch import nn
 
-from farfield.core import Problems, UnknownNameError, excerpt, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError, excerpt
 from farfield.experiments import Experiment
-from farfield.metrics import Interval, measure_of
+from farfield.metrics import Interval
+from farfield.metrics.internal import measure_of
 from farfield.records import Record, Store, StoreError
-from farfield.reports import (
+from farfield.reports import Report, Row, tabulate
+from farfield.reports.internal import (
     Levels,
-    Report,
-    Row,
     load_missing,
     recorded_profile,
     recorded_reports,
     records_at,
-    tabulate,
 )
 from farfield.reproductions import TABLES, Budget, Published, Table
-from farfield.tasks import DrawsFirst, Environment
-from farfield.training import problems_of_run, trained_network
+from farfield.tasks import Environment
+from farfield.tasks.internal import DrawsFirst
+from farfield.training import trained_network
+from farfield.training.internal import problems_of_run
 
 _Stamp = tuple[tuple[Any, ...], ...]
 

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from farfield.core import UNASKED, PositiveInt, check_arguments
+from farfield.core.internal import UNASKED, PositiveInt, check_arguments
 
 
 def correct(

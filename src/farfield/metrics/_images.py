@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Float64
 from torch import Tensor, from_numpy
 from torch.nn import functional as F
 
-from farfield.core import PositiveFloat, PositiveInt, check_arguments
+from farfield.core.internal import PositiveFloat, PositiveInt, check_arguments
 
 _RADIUS: Final = 5
 """Pixels of the window of the structural similarity on either side of its middle."""

@@ -1,31 +1,17 @@
 """Architectures as published, assembled from the mechanisms of `farfield.nn`."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from torch import nn
 
-from farfield._exports import exported
-from farfield.core import EncodesItems as EncodesItems
-from farfield.core import EncodesWithPart as EncodesWithPart
-from farfield.models._abilities import CarriesState as CarriesState
-from farfield.models._abilities import EncodesToSets as EncodesToSets
-from farfield.models._abilities import HasHiddenSize as HasHiddenSize
-from farfield.models._abilities import HasOutFeatures as HasOutFeatures
-from farfield.models._abilities import NeedsCalibration as NeedsCalibration
-from farfield.models._abilities import ReadsMemberships as ReadsMemberships
-from farfield.models._abilities import width_of as width_of
+from farfield._exports import exported, moved
 from farfield.models._agents import ActorCritic as ActorCritic
-from farfield.models._agents import AgentOutputs as AgentOutputs
-from farfield.models._agents import HasFirstState as HasFirstState
 from farfield.models._agents import QuantileAgent as QuantileAgent
-from farfield.models._composition import AnalogyScoring as AnalogyScoring
-from farfield.models._composition import Relational as Relational
 from farfield.models._images._cnn13 import CNN13 as CNN13
 from farfield.models._images._discriminators import (
     ResNetDiscriminator as ResNetDiscriminator,
 )
 from farfield.models._images._gan import GAN as GAN
-from farfield.models._images._gan import FeatureNetwork as FeatureNetwork
 from farfield.models._images._generators import ResNetGenerator as ResNetGenerator
 from farfield.models._images._preact_resnet import PreActResNet as PreActResNet
 from farfield.models._images._preact_resnet_nfm import PreActResNetNFM as PreActResNetNFM
@@ -50,10 +36,8 @@ from farfield.models._matrix_scorers import WReN as WReN
 from farfield.models._memory_reasoners import ESBN as ESBN
 from farfield.models._memory_reasoners import MNM as MNM
 from farfield.models._memory_reasoners import NTM as NTM
-from farfield.models._object_prediction import NextEmbedding as NextEmbedding
 from farfield.models._object_prediction import ObjectAutoencoder as ObjectAutoencoder
 from farfield.models._object_prediction import ObjectPredictor as ObjectPredictor
-from farfield.models._object_prediction import RollOut as RollOut
 from farfield.models._recurrent_scorers import LayerNormLSTMScorer as LayerNormLSTMScorer
 from farfield.models._recurrent_scorers import LSTMScorer as LSTMScorer
 from farfield.models._recurrent_scorers import RNNScorer as RNNScorer
@@ -69,7 +53,6 @@ from farfield.models._sequence_model import SequenceModel as SequenceModel
 from farfield.models._sequence_reasoners import LSTM as LSTM
 from farfield.models._sequence_reasoners import LastState as LastState
 from farfield.models._sequence_reasoners import Transformer as Transformer
-from farfield.models._token_reader import TokenReader as TokenReader
 
 CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
     "preact-resnet": PreActResNet,
@@ -118,3 +101,6 @@ SCORERS: Final[dict[str, type[nn.Module]]] = {
 """Scorers of candidates by their name on the command line."""
 
 __all__ = exported(vars())
+
+if not TYPE_CHECKING:
+    __getattr__ = moved(__name__)

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
-from farfield.core import EncodesItems
+from farfield.core.internal import EncodesItems
 
 
 @runtime_checkable

@@ -9,8 +9,8 @@ from jaxtyping import Bool, Float, Int64, Shaped
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from farfield.core import Size, check_arguments
-from farfield.functional import as_fractions, uninitialized
+from farfield.core.internal import Size, check_arguments
+from farfield.functional.internal import as_fractions, uninitialized
 from farfield.models._abilities import HasHiddenSize, width_of
 from farfield.nn import QuantileHead
 

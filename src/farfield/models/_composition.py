@@ -10,7 +10,7 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import LazyItems, Size, check_arguments
+from farfield.core.internal import LazyItems, Size, check_arguments
 from farfield.models._abilities import KeepsStatistics, ScoresCandidates, TellsError
 
 

@@ -9,8 +9,8 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import HasMixingLayers, check_arguments, floating_dtype
-from farfield.functional import as_fractions
+from farfield.core.internal import HasMixingLayers, check_arguments, floating_dtype
+from farfield.functional.internal import as_fractions
 from farfield.models._checks import check_one_item
 from farfield.models._composition import Composition
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from farfield.functional import fan_in_uniform_, kaiming_normal_, uninitialized, xavier_normal_
+from farfield.functional.internal import (
+    fan_in_uniform_,
+    kaiming_normal_,
+    uninitialized,
+    xavier_normal_,
+)
 
 
 def relu_layer(

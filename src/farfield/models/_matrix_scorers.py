@@ -10,12 +10,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments
-from farfield.functional import (
-    context_norm,
-    uninitialized,
-    xavier_uniform_,
-)
+from farfield.core.internal import Size, check_arguments
+from farfield.functional import context_norm
+from farfield.functional.internal import uninitialized, xavier_uniform_
 from farfield.models._checks import check_length, check_sequence
 from farfield.models._layers import linear_layer, relu_layer
 

@@ -9,8 +9,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments
-from farfield.functional import (
+from farfield.core.internal import Size, check_arguments
+from farfield.functional import esbn, mnm, ntm
+from farfield.functional.internal import (
     ESBNKeys,
     ESBNParameters,
     MNMOutputs,
@@ -18,11 +19,8 @@ from farfield.functional import (
     NTMParameters,
     content_scores,
     content_weights,
-    esbn,
     esbn_keys,
     lstm_init_,
-    mnm,
-    ntm,
     ntm_head_sizes,
     ntm_heads_init_,
     read_confidence,

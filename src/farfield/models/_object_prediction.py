@@ -9,8 +9,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import Size, check_arguments
-from farfield.functional import denormalize, lstm, lstm_uniform_, uninitialized
+from farfield.core.internal import Size, check_arguments
+from farfield.functional import denormalize, lstm
+from farfield.functional.internal import lstm_uniform_, uninitialized
 from farfield.models._abilities import KeepsStatistics
 from farfield.models._checks import check_one_item, check_sequence
 from farfield.models._composition import Composition

@@ -11,8 +11,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import Dropout, Size, check_arguments
-from farfield.functional import lstm, uninitialized, xavier_uniform_
+from farfield.core.internal import Dropout, Size, check_arguments
+from farfield.functional import lstm
+from farfield.functional.internal import uninitialized, xavier_uniform_
 from farfield.models._checks import check_length, check_sequence
 from farfield.models._layers import linear_layer
 from farfield.nn import NormalizedLSTM

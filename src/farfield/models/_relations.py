@@ -11,13 +11,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments
-from farfield.functional import (
-    pair_attention,
-    relation_matrix,
-    relation_sum,
-    tag_positions,
-)
+from farfield.core.internal import Size, check_arguments
+from farfield.functional import relation_matrix
+from farfield.functional.internal import pair_attention, relation_sum, tag_positions
 from farfield.models._checks import check_length, check_sequence
 from farfield.models._layers import linear_layer, relu_layer
 

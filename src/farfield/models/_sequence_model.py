@@ -10,8 +10,9 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import Dropout, Size, check_arguments
-from farfield.functional import Indexed, periods, uninitialized
+from farfield.core.internal import Dropout, Size, check_arguments
+from farfield.functional import Indexed
+from farfield.functional.internal import periods, uninitialized
 from farfield.models._abilities import HasHiddenSize, TakesIndexed, width_of
 from farfield.models._composition import Composition
 

@@ -10,9 +10,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments
-from farfield.functional import (
-    lstm,
+from farfield.core.internal import Size, check_arguments
+from farfield.functional import lstm
+from farfield.functional.internal import (
     lstm_init_,
     self_attention,
     sinusoidal_position,

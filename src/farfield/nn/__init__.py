@@ -1,10 +1,10 @@
 """Mechanisms as modules, each usable in a network of one's own: normalizers, cells, encoders."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from torch import nn
 
-from farfield._exports import exported
+from farfield._exports import exported, moved
 from farfield.nn._control._value_heads import NoisyLinear as NoisyLinear
 from farfield.nn._control._value_heads import QuantileHead as QuantileHead
 from farfield.nn._encoders._analogy_encoder import AnalogyEncoder as AnalogyEncoder
@@ -21,7 +21,6 @@ from farfield.nn._encoders._panels import FigureEncoder as FigureEncoder
 from farfield.nn._encoders._panels import PanelEncoder as PanelEncoder
 from farfield.nn._encoders._planes import PerNonlinearity as PerNonlinearity
 from farfield.nn._encoders._planes import PerProjection as PerProjection
-from farfield.nn._encoders._planes import Placement as Placement
 from farfield.nn._encoders._planes import PlanesEncoder as PlanesEncoder
 from farfield.nn._encoders._planes import PlanesNFMEncoder as PlanesNFMEncoder
 from farfield.nn._encoders._set_encoders import ComponentEncoder as ComponentEncoder
@@ -43,7 +42,6 @@ from farfield.nn._interpreter._syntax import Instructions as Instructions
 from farfield.nn._interpreter._syntax import Syntax as Syntax
 from farfield.nn._interpreter._syntax import TypeMatching as TypeMatching
 from farfield.nn._interpreter._type_inference import TypeInference as TypeInference
-from farfield.nn._nfm._multi_pass import LayerRead as LayerRead
 from farfield.nn._nfm._multi_pass import MultiPass as MultiPass
 from farfield.nn._nfm._nfm import NFM as NFM
 from farfield.nn._norm._context_norm import ContextNorm as ContextNorm
@@ -69,7 +67,6 @@ from farfield.nn._norm._sequence_norms import PastNorm as PastNorm
 from farfield.nn._norm._sequence_norms import SequenceNorm as SequenceNorm
 from farfield.nn._norm._sequence_norms import TimeStepNorm as TimeStepNorm
 from farfield.nn._recurrent._causal_transformer import CausalTransformer as CausalTransformer
-from farfield.nn._recurrent._fused_layers import GRUDynamics as GRUDynamics
 from farfield.nn._recurrent._fused_layers import GRULayer as GRULayer
 from farfield.nn._recurrent._fused_layers import LSTMDynamics as LSTMDynamics
 from farfield.nn._recurrent._fused_layers import LSTMLayer as LSTMLayer
@@ -147,3 +144,6 @@ SET_LAYERS: Final[dict[str, type[nn.Module]]] = {
 """Layers from set to set by their name on the command line."""
 
 __all__ = exported(vars())
+
+if not TYPE_CHECKING:
+    __getattr__ = moved(__name__)

@@ -1,6 +1,8 @@
 """Learning rules as pure losses."""
 
-from farfield._exports import exported
+from typing import TYPE_CHECKING
+
+from farfield._exports import exported, moved
 from farfield.objectives._augmentation import Augmented as Augmented
 from farfield.objectives._augmentation import CropAndFlip as CropAndFlip
 from farfield.objectives._augmentation import Cutout as Cutout
@@ -11,7 +13,6 @@ from farfield.objectives._hinge import HingeGenerator as HingeGenerator
 from farfield.objectives._mixup import ManifoldMixup as ManifoldMixup
 from farfield.objectives._mixup import Mixup as Mixup
 from farfield.objectives._objective import Bound as Bound
-from farfield.objectives._objective import Carry as Carry
 from farfield.objectives._objective import Objective as Objective
 from farfield.objectives._objective import Update as Update
 from farfield.objectives._penalties import ActivationL1 as ActivationL1
@@ -59,3 +60,6 @@ AGENT_OBJECTIVES: dict[str, type] = {
 """Every objective of agents, by its name on the command line."""
 
 __all__ = exported(vars())
+
+if not TYPE_CHECKING:
+    __getattr__ = moved(__name__)

@@ -11,18 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import (
-    TRAINING,
-    Depth,
-    Limits,
-    NonNegativeInt,
-    Problems,
-    Size,
-    Stream,
-    check_fields,
-    tap_layers,
-)
-from farfield.functional import square_mask
+from farfield.core import TRAINING, Problems, Stream, tap_layers
+from farfield.core.internal import Depth, Limits, NonNegativeInt, Size, check_fields
+from farfield.functional.internal import square_mask
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 from farfield.objectives._pillow_operations import change_images
 from farfield.objectives._rand_augment import STRONGEST, rand_augmented

@@ -12,17 +12,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from farfield.core import (
-    TRAINING,
-    Fraction,
-    Limits,
-    NonNegativeFloat,
-    Problems,
-    Size,
-    Stream,
-    check_fields,
-)
-from farfield.functional import as_fractions
+from farfield.core import TRAINING, Problems, Stream
+from farfield.core.internal import Fraction, Limits, NonNegativeFloat, Size, check_fields
+from farfield.functional.internal import as_fractions
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 
 

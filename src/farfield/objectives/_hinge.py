@@ -11,8 +11,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import TRAINING, NonNegativeFloat, Problems, Stream, check_fields
-from farfield.functional import as_fractions
+from farfield.core import TRAINING, Problems, Stream
+from farfield.core.internal import NonNegativeFloat, check_fields
+from farfield.functional.internal import as_fractions
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 
 

@@ -11,18 +11,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from farfield.core import (
-    TRAINING,
+from farfield.core import TRAINING, Problems, Stream, tap_layers
+from farfield.core.internal import (
     EncodesItems,
     HasMixingLayers,
     PositiveFloat,
-    Problems,
-    Stream,
     check_fields,
     layer_by_name,
-    tap_layers,
 )
-from farfield.functional import as_fractions, is_transformed
+from farfield.functional.internal import as_fractions, is_transformed
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 
 INPUT: Final = "input"

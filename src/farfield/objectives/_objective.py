@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Final, Protocol, final, runtime_checkable
 
 from torch import Tensor, nn
 
-from farfield.core import TRAINING, Problems, Stream, call_with
+from farfield.core import TRAINING, Problems, Stream
+from farfield.core.internal import call_with
 
 _POWER_VECTOR: Final = re.compile(r"(?:^|[._])[uv]\d*$")
 """Names of buffers of the power method."""

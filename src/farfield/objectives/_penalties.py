@@ -10,7 +10,8 @@ from typing import Any, ClassVar, final
 import torch
 from torch import Tensor, nn
 
-from farfield.core import NonNegativeFloat, check_fields, tap_layers
+from farfield.core import tap_layers
+from farfield.core.internal import NonNegativeFloat, check_fields
 from farfield.objectives._objective import Objective, Tensors, Update
 
 AbsoluteMean = tuple[Tensor, int]

@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core import Fraction, NonNegativeFloat, PositiveFloat, Size, check_fields
-from farfield.functional import (
+from farfield.core.internal import Fraction, NonNegativeFloat, PositiveFloat, Size, check_fields
+from farfield.functional.internal import (
     clipped_policy_loss,
     clipped_value_loss,
     generalized_advantages,

@@ -8,8 +8,8 @@ from typing import Final, final
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core import Fraction, PositiveFloat, Size, check_fields
-from farfield.functional import NStepReturns, n_step_returns, quantile_huber_loss
+from farfield.core.internal import Fraction, PositiveFloat, Size, check_fields
+from farfield.functional.internal import NStepReturns, n_step_returns, quantile_huber_loss
 from farfield.objectives._objective import Objective, Tensors, Update
 
 LEAST_PRIORITY: Final = 1e-6

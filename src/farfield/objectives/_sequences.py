@@ -10,7 +10,8 @@ from typing import ClassVar, final
 import torch
 from torch import Tensor
 
-from farfield.core import TRAINING, NonNegativeFloat, Problems, Stream, check_fields
+from farfield.core import TRAINING, Problems, Stream
+from farfield.core.internal import NonNegativeFloat, check_fields
 from farfield.objectives._objective import Bound, Carry, Objective, Tensors, Update
 from farfield.objectives._supervised import Supervised
 

@@ -10,7 +10,8 @@ from typing import ClassVar, final
 import torch
 from torch import Tensor
 
-from farfield.core import TRAINING, Fraction, Problems, Stream, check_fields
+from farfield.core import TRAINING, Problems, Stream
+from farfield.core.internal import Fraction, check_fields
 from farfield.objectives._consistency import check_classes, check_logits
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 

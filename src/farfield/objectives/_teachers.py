@@ -9,14 +9,8 @@ from typing import Final, final
 import torch
 from torch import Tensor
 
-from farfield.core import (
-    TRAINING,
-    Fraction,
-    NonNegativeFloat,
-    PositiveFloat,
-    Problems,
-    Stream,
-)
+from farfield.core import TRAINING, Problems, Stream
+from farfield.core.internal import Fraction, NonNegativeFloat, PositiveFloat
 from farfield.objectives._consistency import (
     ConsistencyRule,
     check_logits,

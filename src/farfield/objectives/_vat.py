@@ -9,15 +9,8 @@ from typing import cast, final
 import torch
 from torch import Tensor
 
-from farfield.core import (
-    Depth,
-    NonNegativeFloat,
-    PositiveFloat,
-    Problems,
-    Stream,
-    layer_by_name,
-    tap_layers,
-)
+from farfield.core import Problems, Stream, tap_layers
+from farfield.core.internal import Depth, NonNegativeFloat, PositiveFloat, layer_by_name
 from farfield.objectives._consistency import (
     ConsistencyRule,
     draw_noise,

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
-from farfield.core import excerpt, printable
+from farfield.core.internal import excerpt, printable
 from farfield.records._files import StoreError, lost_link
 from farfield.records._record import Record
 

@@ -16,7 +16,7 @@ import torch
 from farfield import __version__
 from farfield._files import python_digest
 from farfield._system import proc_lines
-from farfield.core import num_cores
+from farfield.core.internal import num_cores
 
 _CHECKOUT: Final = Path(__file__).resolve().parents[3]
 """Folder of the checkout, where Farfield runs from one."""

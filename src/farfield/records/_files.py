@@ -23,7 +23,8 @@ from torch import Tensor
 from torch.nn.parameter import is_lazy
 
 from farfield._system import replace_file
-from farfield.core import FarfieldError, excerpt, expand_home, open_regular, writable_place
+from farfield.core import FarfieldError
+from farfield.core.internal import excerpt, expand_home, open_regular, writable_place
 
 
 @final

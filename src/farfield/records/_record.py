@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import msgspec
 
-from farfield.core import excerpt
+from farfield.core.internal import excerpt
 from farfield.tasks import TRAINING
 
 DIVERGED: Final = "diverged"

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import msgspec
 
-from farfield.core import check_arguments, expand_home
-from farfield.experiments import ScoredTrial, Search, Selection
+from farfield.core.internal import check_arguments, expand_home
+from farfield.experiments import Search, Selection
+from farfield.experiments.internal import ScoredTrial
 from farfield.records._database import Database, check_record
 from farfield.records._files import (
     BusyError,

@@ -1,30 +1,19 @@
 """Published numbers as claims: each with its experiment, verdict rule and verdict."""
 
-from farfield._exports import exported
-from farfield.reproductions._by_paper import ByPaper as ByPaper
+from typing import TYPE_CHECKING
+
+from farfield._exports import exported, moved
 from farfield.reproductions._claims import Budget as Budget
 from farfield.reproductions._claims import Claim as Claim
 from farfield.reproductions._claims import Table as Table
-from farfield.reproductions._printed import PRINTED as PRINTED
-from farfield.reproductions._printed import Printed as Printed
-from farfield.reproductions._published import Confirmation as Confirmation
 from farfield.reproductions._published import Published as Published
-from farfield.reproductions._published import Unpublished as Unpublished
-from farfield.reproductions._registry import STATEMENTS as STATEMENTS
 from farfield.reproductions._registry import TABLES as TABLES
 from farfield.reproductions._rule import VerdictRule as VerdictRule
-from farfield.reproductions._settings import Setting as Setting
-from farfield.reproductions._settings import SheetLine as SheetLine
-from farfield.reproductions._settings import Source as Source
-from farfield.reproductions._settings import settings_of as settings_of
-from farfield.reproductions._settings import sheet as sheet
 from farfield.reproductions._statements import Statement as Statement
-from farfield.reproductions._statements import StatementJudgement as StatementJudgement
-from farfield.reproductions._statements import judge_statement as judge_statement
-from farfield.reproductions._two_kinds import TwoKinds as TwoKinds
-from farfield.reproductions._verdicts import Judgement as Judgement
 from farfield.reproductions._verdicts import Verdict as Verdict
 from farfield.reproductions._verdicts import judge as judge
-from farfield.reproductions._verdicts import summarize as summarize
 
 __all__ = exported(vars())
+
+if not TYPE_CHECKING:
+    __getattr__ = moved(__name__)

@@ -9,7 +9,7 @@ from typing import Final
 from farfield.experiments import ByHand, Experiment, Recipe
 from farfield.reproductions._claims import Claim
 from farfield.reproductions._published import Unpublished
-from farfield.tasks import AnswersByHand
+from farfield.tasks.internal import AnswersByHand
 
 BY_HAND: Final = "By hand"
 """Name of a row by hand."""

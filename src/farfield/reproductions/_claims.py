@@ -14,12 +14,12 @@ from typing import Any, cast, final
 
 from torch import nn
 
-from farfield.core import REFERENCES, UnknownNameError
+from farfield.core.internal import REFERENCES, UnknownNameError
 from farfield.experiments import ByHand, Experiment, Selection, Spec
-from farfield.metrics import measure_of
+from farfield.metrics.internal import measure_of
 from farfield.reproductions._published import Confirmation, Published, Unpublished
 from farfield.reproductions._rule import VerdictRule
-from farfield.tasks import metric_of, no_memory_loss
+from farfield.tasks.internal import metric_of, no_memory_loss
 
 Json = Any
 

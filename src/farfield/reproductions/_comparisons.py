@@ -13,7 +13,8 @@ from jaxtyping import Float64
 from farfield._text import fixed
 from farfield.core import stream
 from farfield.experiments import Experiment
-from farfield.metrics import Summary, mean_and_standard_error, measure_of
+from farfield.metrics import mean_and_standard_error
+from farfield.metrics.internal import Summary, measure_of
 from farfield.records import Record
 from farfield.reproductions._claims import Claim
 from farfield.reproductions._published import Published

@@ -41,7 +41,7 @@ from typing import Any, Final, Literal, NamedTuple, final
 import msgspec
 from msgspec import Struct
 
-from farfield.core import UnknownNameError
+from farfield.core.internal import UnknownNameError
 from farfield.experiments import Experiment
 from farfield.reproductions._by_hand import with_rows_by_hand
 from farfield.reproductions._claims import Claim, Table, cell_name

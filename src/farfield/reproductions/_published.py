@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Final, Literal, final
 
-from farfield.metrics import Summary
+from farfield.metrics.internal import Summary
 
 SCALES: Final[dict[str, float]] = {"percent": 100.0, "fraction": 1.0}
 """Published value of a score of 1, by unit."""

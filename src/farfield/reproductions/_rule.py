@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, final
 
-from farfield.core import Limits, PositiveFloat, check_fields
+from farfield.core.internal import Limits, PositiveFloat, check_fields
 from farfield.metrics import Difference
 
 

@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import Any, Final, final
 
 from farfield.experiments import Experiment, Spec
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.nn import Syntax, Wiring
 from farfield.reproductions._claims import Claim
 

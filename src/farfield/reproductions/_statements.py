@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from farfield.core import REFERENCES, UnknownNameError
+from farfield.core.internal import REFERENCES, UnknownNameError
 from farfield.metrics import Interval
 from farfield.reproductions._claims import Claim
 from farfield.reproductions._comparisons import (

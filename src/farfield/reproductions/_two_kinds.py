@@ -9,7 +9,7 @@ from typing import Final, final
 
 import numpy as np
 
-from farfield.metrics import measure_of
+from farfield.metrics.internal import measure_of
 from farfield.reproductions._claims import Claim
 from farfield.reproductions._published import Published
 from farfield.tasks import Environment, is_at_hand

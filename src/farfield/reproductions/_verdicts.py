@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum, unique
 from typing import Final, final
 
-from farfield.metrics import (
-    Difference,
+from farfield.metrics import Difference, mean_and_standard_error
+from farfield.metrics.internal import (
     Summary,
     least_share,
-    mean_and_standard_error,
     measure_of,
     shared_spread_interval,
     welch_interval,
@@ -21,7 +20,8 @@ from farfield.records import Record
 from farfield.reproductions._claims import Claim
 from farfield.reproductions._published import Published
 from farfield.reproductions._two_kinds import TwoKinds, two_kinds
-from farfield.tasks import TRAINING, Environment, metric_of
+from farfield.tasks import TRAINING, Environment
+from farfield.tasks.internal import metric_of
 
 LEARNED: Final = 0.5
 """Share of the way from the floor to the best score below which training has failed."""

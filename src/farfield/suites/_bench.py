@@ -13,18 +13,15 @@ from typing import Final, final
 from torch import Tensor, nn
 
 from farfield._text import fixed
-from farfield.core import UnknownNameError, check_arguments, expand_home, stream
-from farfield.execution import News, jobs_of, run
+from farfield.core import stream
+from farfield.core.internal import UnknownNameError, check_arguments, expand_home
+from farfield.execution import jobs_of, run
+from farfield.execution.internal import News
 from farfield.experiments import Experiment, Spec
 from farfield.metrics import mean_and_standard_error
 from farfield.records import Store
-from farfield.reports import (
-    Comparison,
-    ExtrapolationProfile,
-    Point,
-    Tabular,
-    extrapolation_profile,
-)
+from farfield.reports import Comparison, ExtrapolationProfile, Tabular, extrapolation_profile
+from farfield.reports.internal import Point
 from farfield.suites._recorded import Recorded, recorded
 from farfield.suites._suites import SUITES, Item, Suite
 from farfield.tasks import TRAINING, is_at_hand

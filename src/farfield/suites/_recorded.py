@@ -12,9 +12,10 @@ from typing import final
 import msgspec
 
 from farfield.experiments import Experiment
-from farfield.metrics import measure_of
+from farfield.metrics.internal import measure_of
 from farfield.records import Record
-from farfield.reports import ExtrapolationProfile, Point, exported_at, extrapolation_profile
+from farfield.reports import ExtrapolationProfile, extrapolation_profile
+from farfield.reports.internal import Point, exported_at
 from farfield.reproductions import Claim
 from farfield.suites._suites import SUITES, Item
 

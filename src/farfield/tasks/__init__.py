@@ -1,11 +1,10 @@
 """Tasks: graded benchmarks, independent of models."""
 
-from farfield._exports import exported
+from typing import TYPE_CHECKING
+
+from farfield._exports import exported, moved
 from farfield.tasks._analogies._published_analogies import (
     PublishedVisualAnalogies as PublishedVisualAnalogies,
-)
-from farfield.tasks._analogies._published_analogies import (
-    read_visual_analogies as read_visual_analogies,
 )
 from farfield.tasks._analogies._visual_analogies import VisualAnalogies as VisualAnalogies
 from farfield.tasks._balls._bouncing_balls import BouncingBalls as BouncingBalls
@@ -14,12 +13,8 @@ from farfield.tasks._clevr._sort_of_clevr import SortOfCLEVR as SortOfCLEVR
 from farfield.tasks._digits._digits import Digits as Digits
 from farfield.tasks._digits._kmnist_adaptation import KMNISTAdaptation as KMNISTAdaptation
 from farfield.tasks._digits._stacked_mnist import StackedMNIST as StackedMNIST
-from farfield.tasks._files._data_sets import DataFile as DataFile
 from farfield.tasks._files._data_sets import DataSet as DataSet
-from farfield.tasks._files._data_sets import cache_folder as cache_folder
-from farfield.tasks._files._fetch import changed_files as changed_files
 from farfield.tasks._files._fetch import fetch as fetch
-from farfield.tasks._files._fetch import file_digests as file_digests
 from farfield.tasks._files._known_data_sets import DATA_SETS as DATA_SETS
 from farfield.tasks._images._image_classes import FewLabels as FewLabels
 from farfield.tasks._images._image_classes import ImageClasses as ImageClasses
@@ -28,48 +23,16 @@ from farfield.tasks._matrices._progressive_matrices import (
     ProgressiveMatrices as ProgressiveMatrices,
 )
 from farfield.tasks._matrices._published_matrices import PublishedMatrices as PublishedMatrices
-from farfield.tasks._matrices._published_matrices import read_matrices as read_matrices
 from farfield.tasks._matrices._raven import RAVEN as RAVEN
 from farfield.tasks._points._points import Spirals as Spirals
 from farfield.tasks._points._points import TwoMoons as TwoMoons
-from farfield.tasks._protocol._abilities import AnswersByHand as AnswersByHand
-from farfield.tasks._protocol._abilities import AsksQuestions as AsksQuestions
-from farfield.tasks._protocol._abilities import Candidates as Candidates
-from farfield.tasks._protocol._abilities import ChannelStatistics as ChannelStatistics
-from farfield.tasks._protocol._abilities import Consecutive as Consecutive
-from farfield.tasks._protocol._abilities import DrawsFirst as DrawsFirst
-from farfield.tasks._protocol._abilities import FurtherScores as FurtherScores
-from farfield.tasks._protocol._abilities import HasForm as HasForm
-from farfield.tasks._protocol._abilities import HasPixelStatistics as HasPixelStatistics
-from farfield.tasks._protocol._abilities import HasSubsets as HasSubsets
-from farfield.tasks._protocol._abilities import MultiOutput as MultiOutput
-from farfield.tasks._protocol._abilities import NamesMetric as NamesMetric
-from farfield.tasks._protocol._abilities import NeedsFiles as NeedsFiles
-from farfield.tasks._protocol._abilities import NoMemoryLoss as NoMemoryLoss
-from farfield.tasks._protocol._abilities import PooledScores as PooledScores
-from farfield.tasks._protocol._abilities import ReadsFiles as ReadsFiles
-from farfield.tasks._protocol._abilities import RolledOut as RolledOut
-from farfield.tasks._protocol._abilities import ScoresSomeTraining as ScoresSomeTraining
-from farfield.tasks._protocol._abilities import SetScores as SetScores
-from farfield.tasks._protocol._abilities import form_of as form_of
 from farfield.tasks._protocol._abilities import is_at_hand as is_at_hand
-from farfield.tasks._protocol._abilities import metric_of as metric_of
-from farfield.tasks._protocol._abilities import no_memory_loss as no_memory_loss
-from farfield.tasks._protocol._abilities import scored_of as scored_of
-from farfield.tasks._protocol._abilities import scored_sets as scored_sets
-from farfield.tasks._protocol._draws import UNLABELLED as UNLABELLED
 from farfield.tasks._protocol._environment import Environment as Environment
-from farfield.tasks._protocol._environment import HasExpert as HasExpert
-from farfield.tasks._protocol._environment import HasPictures as HasPictures
 from farfield.tasks._protocol._environment import VectorEnv as VectorEnv
 from farfield.tasks._protocol._task import TRAINING as TRAINING
-from farfield.tasks._protocol._task import VALIDATION as VALIDATION
-from farfield.tasks._protocol._task import Form as Form
 from farfield.tasks._protocol._task import ProblemTask as ProblemTask
-from farfield.tasks._protocol._task import Reading as Reading
 from farfield.tasks._protocol._task import Regime as Regime
 from farfield.tasks._protocol._task import Task as Task
-from farfield.tasks._protocol._task import axes_of as axes_of
 from farfield.tasks._restoration._super_resolution import SuperResolution as SuperResolution
 from farfield.tasks._rules._distributions import DistributionOfN as DistributionOfN
 from farfield.tasks._rules._distributions import DistributionOfThree as DistributionOfThree
@@ -100,7 +63,6 @@ from farfield.tasks._worlds._checked_worlds import CheckedWorlds as CheckedWorld
 from farfield.tasks._worlds._checked_worlds import GymnasiumWorlds as GymnasiumWorlds
 from farfield.tasks._worlds._episodes import Episodes as Episodes
 from farfield.tasks._worlds._episodes import expert_score as expert_score
-from farfield.tasks._worlds._episodes import play as play
 from farfield.tasks._worlds._episodes import random_score as random_score
 from farfield.tasks._worlds._object_picking import ObjectPicking as ObjectPicking
 
@@ -147,3 +109,6 @@ ENVIRONMENTS: dict[str, type] = {
 """Every environment, by its name on the command line."""
 
 __all__ = exported(vars())
+
+if not TYPE_CHECKING:
+    __getattr__ = moved(__name__)

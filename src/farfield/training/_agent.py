@@ -9,12 +9,15 @@ from typing import Any, Final, final
 import torch
 from torch import Tensor, nn
 
-from farfield.core import Problems, Stream, forked_generators, seed_generators, stream
+from farfield.core import Problems, Stream, stream
+from farfield.core.internal import forked_generators, seed_generators
 from farfield.experiments import Experiment
 from farfield.models import ActorCritic, QuantileAgent
 from farfield.objectives import PPO, Bound, RainbowIQN, Update
-from farfield.records import Score, from_tensors, to_tensors
-from farfield.tasks import TRAINING, Environment, metric_of
+from farfield.records import Score
+from farfield.records.internal import from_tensors, to_tensors
+from farfield.tasks import TRAINING, Environment
+from farfield.tasks.internal import metric_of
 from farfield.training._learner import load_passing_buffers, passing_buffers
 from farfield.training._memory import FromMemory
 from farfield.training._networks import first_network

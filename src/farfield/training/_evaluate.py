@@ -14,28 +14,26 @@ from torch import Tensor, nn
 from torch.func import vmap
 from torch.nn.utils.rnn import pad_sequence
 
-from farfield.core import (
-    Problems,
+from farfield.core import Problems, Stream, stream
+from farfield.core.internal import (
     RaggedItems,
-    Stream,
     check_arguments,
     floating_dtype,
     forked_generators,
     joined,
-    stream,
 )
-from farfield.experiments import ChangesNetwork, Experiment, Perturbation
-from farfield.models import CarriesState, EncodesItems, NeedsCalibration
+from farfield.experiments import Experiment, Perturbation
+from farfield.experiments.internal import ChangesNetwork
+from farfield.models.internal import CarriesState, EncodesItems, NeedsCalibration
 from farfield.objectives import Bound
 from farfield.records import Score
-from farfield.tasks import (
-    TRAINING,
+from farfield.tasks import TRAINING, ProblemTask
+from farfield.tasks.internal import (
     Consecutive,
     FurtherScores,
     HasSubsets,
     MultiOutput,
     PooledScores,
-    ProblemTask,
     SetScores,
     metric_of,
     scored_sets,

@@ -13,16 +13,13 @@ from typing import Any, Protocol, final, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from farfield.core import (
-    Problems,
-    Stream,
-    forked_generators,
-    seed_generators,
-    stream,
-)
-from farfield.experiments import Experiment, is_ours
+from farfield.core import Problems, Stream, stream
+from farfield.core.internal import forked_generators, seed_generators
+from farfield.experiments import Experiment
+from farfield.experiments.internal import is_ours
 from farfield.objectives import Bound, Update
-from farfield.records import Score, from_tensors, to_tensors
+from farfield.records import Score
+from farfield.records.internal import from_tensors, to_tensors
 from farfield.tasks import TRAINING
 from farfield.training._batches import Batches
 from farfield.training._evaluate import (

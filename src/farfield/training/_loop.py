@@ -17,17 +17,11 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from farfield.core import expand_home, forked_generators, from_line, stream, to_line
+from farfield.core import stream
+from farfield.core.internal import expand_home, forked_generators, from_line, to_line
 from farfield.experiments import Experiment
-from farfield.records import (
-    DIVERGED,
-    JSON,
-    Score,
-    StoreError,
-    read_tensors,
-    set_aside,
-    write_tensors,
-)
+from farfield.records import Score, StoreError
+from farfield.records.internal import DIVERGED, JSON, read_tensors, set_aside, write_tensors
 from farfield.tasks import TRAINING
 from farfield.training._learner import BUFFER, Learner
 from farfield.training._repeatable import FirstStep, Inputs, changed_inputs

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream, stream
 from farfield.experiments import Recipe
-from farfield.functional import double_estimate, importance_weights, prioritized_rows
+from farfield.functional.internal import double_estimate, importance_weights, prioritized_rows
 from farfield.models import QuantileAgent
 from farfield.objectives import RainbowIQN
 from farfield.training._practice import Lesson, Outcome, Policy, ScoredWorlds

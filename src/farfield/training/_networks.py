@@ -13,11 +13,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from farfield.core import Problems, Stream, forked_generators, keeps_numbers, stream
-from farfield.experiments import Experiment, Pretrained, check_parts, is_ours
-from farfield.models import EncodesItems
+from farfield.core import Problems, Stream, stream
+from farfield.core.internal import forked_generators, keeps_numbers
+from farfield.experiments import Experiment, Pretrained
+from farfield.experiments.internal import check_parts, is_ours
+from farfield.models.internal import EncodesItems
 from farfield.objectives import Bound
-from farfield.records import Record, Store, StoreError, from_tensors, to_tensors
+from farfield.records import Record, Store, StoreError
+from farfield.records.internal import from_tensors, to_tensors
 from farfield.tasks import TRAINING
 from farfield.training._evaluate import encode_all, problems_of_run
 from farfield.training._settings import fixed_settings

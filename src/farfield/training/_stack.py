@@ -15,11 +15,13 @@ from torch import Tensor, nn
 from torch.func import grad_and_value, stack_module_state, vmap
 
 from farfield._machine import takes
-from farfield.core import Problems, Stream, first_names, forked_generators, stream
+from farfield.core import Problems, Stream, stream
+from farfield.core.internal import first_names, forked_generators
 from farfield.experiments import Experiment
 from farfield.objectives import Bound, Objective, Update
 from farfield.records import Score
-from farfield.tasks import TRAINING, metric_of, scored_sets
+from farfield.tasks import TRAINING
+from farfield.tasks.internal import metric_of, scored_sets
 from farfield.training._batches import StackedBatches, stacked
 from farfield.training._evaluate import (
     Answered,

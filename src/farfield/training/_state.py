@@ -15,8 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from farfield.core import Generator, Stream, reseed
-from farfield.experiments import is_ours
+from farfield.core import Stream
+from farfield.core.internal import Generator, reseed
+from farfield.experiments.internal import is_ours
 
 
 def outline(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:

@@ -13,7 +13,8 @@ from torch.func import vmap
 from farfield.core import Problems, Stream, stream
 from farfield.experiments import Experiment, Player, Recipe
 from farfield.objectives import Objective
-from farfield.tasks import TRAINING, Consecutive
+from farfield.tasks import TRAINING
+from farfield.tasks.internal import Consecutive
 from farfield.training._batches import Batches
 
 REMEMBERED: Final = "objective"

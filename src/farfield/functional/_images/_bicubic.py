@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int64, Shaped
 from torch import Tensor
 
-from farfield.core import Size, check_arguments
+from farfield.core.internal import Size, check_arguments
 
 
 class _Taps(NamedTuple):

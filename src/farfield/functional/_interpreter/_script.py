@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import Depth, kind_of
+from farfield.core.internal import Depth, kind_of
 from farfield.functional._autograd._products import linear
 from farfield.functional._interpreter._line_of_code import LineParameters, LineRules, run_line
 

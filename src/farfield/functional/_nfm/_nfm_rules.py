@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from farfield.core import Dropout, Size, check_fields
+from farfield.core.internal import Dropout, Size, check_fields
 
 
 @final

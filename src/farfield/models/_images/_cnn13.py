@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from torch.nn.utils import parametrize
 from torch.types import Device
 
-from farfield.core import Dropout, Size, check_arguments
+from farfield.core.internal import Dropout, Size, check_arguments
 from farfield.models._images._maps import convolution, maps_of, num_channels_of
 from farfield.models._layers import default_layer
 

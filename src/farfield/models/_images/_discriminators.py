@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from torch.nn.utils import parametrize
 from torch.types import Device
 
-from farfield.core import Size, check_arguments
+from farfield.core.internal import Size, check_arguments
 from farfield.models._images._generators import XavierConv2d, XavierLinear
 from farfield.models._images._maps import maps_of, num_channels_of
 

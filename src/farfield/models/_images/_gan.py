@@ -8,8 +8,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from farfield.core import Problems, check_arguments, layer_by_name, tap_layers
-from farfield.functional import as_fractions
+from farfield.core import Problems, tap_layers
+from farfield.core.internal import check_arguments, layer_by_name
+from farfield.functional.internal import as_fractions
 from farfield.metrics import frechet_distance, inception_score
 from farfield.models._checks import check_one_item
 

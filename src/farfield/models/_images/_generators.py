@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Size, check_arguments
-from farfield.functional import NFMRules, uninitialized
+from farfield.core.internal import Size, check_arguments
+from farfield.functional.internal import NFMRules, uninitialized
 from farfield.models._images._maps import num_channels_of
 from farfield.nn import MultiPass
 

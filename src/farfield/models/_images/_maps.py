@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.functional import fan_in_uniform_, uninitialized
+from farfield.functional.internal import fan_in_uniform_, uninitialized
 
 
 def num_channels_of(item_shape: tuple[int, ...], *, least_side: int = 1) -> int:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.types import Device
 
-from farfield.core import Depth, Dropout, Size, check_arguments
+from farfield.core.internal import Depth, Dropout, Size, check_arguments
 from farfield.models._images._residual import Group, ResidualBlock, ResidualNetwork, Window
 
 _BLOCKS: Final = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3)}

@@ -9,10 +9,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Depth, Dropout, Size, check_arguments
-from farfield.functional import NFMRules
+from farfield.core.internal import Depth, Dropout, Size, check_arguments
+from farfield.functional.internal import NFMRules
 from farfield.models._images._preact_resnet import PreActResNet
-from farfield.nn import LayerRead, MultiPass
+from farfield.nn import MultiPass
+from farfield.nn.internal import LayerRead
 
 _GROUPS: Final = ("group1", "group2", "group3", "group4")
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.types import Device
 
-from farfield.core import Depth, Size, check_arguments
+from farfield.core.internal import Depth, Size, check_arguments
 from farfield.models._images._maps import normalizer_of
 from farfield.models._images._residual import Group, ResidualBlock, ResidualNetwork, Window
 from farfield.nn import MapNormalizer

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Dropout, NonNegativeFloat, Size, check_arguments
-from farfield.functional import normal_, uninitialized
+from farfield.core.internal import Dropout, NonNegativeFloat, Size, check_arguments
+from farfield.functional.internal import normal_, uninitialized
 from farfield.models._images._maps import check_items, maps_of, normalizer_of, num_channels_of
 from farfield.models._layers import default_layer
 

@@ -14,8 +14,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Size, check_arguments, expand_home, kind_of, printable, read_picture
-from farfield.functional import (
+from farfield.core.internal import (
+    Size,
+    check_arguments,
+    expand_home,
+    kind_of,
+    printable,
+    read_picture,
+)
+from farfield.functional.internal import (
     bicubic_resize,
     normal_,
     rgb_to_ycbcr,

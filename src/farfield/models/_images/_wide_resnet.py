@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.types import Device
 
-from farfield.core import Depth, Dropout, Limits, NonNegativeFloat, Size, check_arguments
+from farfield.core.internal import Depth, Dropout, Limits, NonNegativeFloat, Size, check_arguments
 from farfield.models._images._residual import Group, ResidualBlock, ResidualNetwork, Window
 
 _STEM: Final = 16

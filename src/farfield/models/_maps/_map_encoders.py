@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Depth, Size, check_arguments
+from farfield.core.internal import Depth, Size, check_arguments
 from farfield.models._images._maps import convolution, maps_of, num_channels_of
 
 

@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
-from farfield.core import check_arguments, floating_dtype
-from farfield.functional import as_fractions
+from farfield.core.internal import check_arguments, floating_dtype
+from farfield.functional.internal import as_fractions
 from farfield.models._maps._readers import QuestionSize
 
 

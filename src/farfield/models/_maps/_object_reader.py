@@ -8,7 +8,7 @@ from typing import Final, final
 import torch
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments
+from farfield.core.internal import Size, check_arguments
 from farfield.models._layers import default_layer
 from farfield.models._maps._readers import MapReader, answer_layers, dense_layers, located
 

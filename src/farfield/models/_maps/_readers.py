@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Depth, Dropout, Limits, Size, check_arguments
+from farfield.core.internal import Depth, Dropout, Limits, Size, check_arguments
 from farfield.models._layers import default_layer
 
 QuestionSize = Annotated[int, Limits(at_least=0, at_most=10_000)]

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import NonNegativeFloat, Size, check_arguments
-from farfield.functional import fan_in_uniform_, noisy_linear, uninitialized
+from farfield.core.internal import NonNegativeFloat, Size, check_arguments
+from farfield.functional.internal import fan_in_uniform_, noisy_linear, uninitialized
 
 
 @final

@@ -10,8 +10,8 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Size, check_arguments
-from farfield.functional import (
+from farfield.core.internal import Size, check_arguments
+from farfield.functional.internal import (
     Overlay,
     as_fractions,
     differing,

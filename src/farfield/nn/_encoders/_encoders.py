@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Size, check_arguments
-from farfield.functional import kaiming_normal_, uninitialized
+from farfield.core.internal import Size, check_arguments
+from farfield.functional.internal import kaiming_normal_, uninitialized
 
 _CHANNELS = 32
 _STRIDES = 8

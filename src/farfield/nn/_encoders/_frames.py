@@ -10,8 +10,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Size, check_arguments
-from farfield.functional import fan_in_uniform_, uninitialized
+from farfield.core.internal import Size, check_arguments
+from farfield.functional.internal import fan_in_uniform_, uninitialized
 
 HALVINGS: Final = 3
 """Convolutions of stride 2: the map is an eighth of the frame in height and width."""

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import PositiveFloat, Size, check_arguments
-from farfield.functional import as_fractions, uninitialized
+from farfield.core.internal import PositiveFloat, Size, check_arguments
+from farfield.functional.internal import as_fractions, uninitialized
 
 
 @final

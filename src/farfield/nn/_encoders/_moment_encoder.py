@@ -10,8 +10,8 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Depth, Size, check_arguments
-from farfield.functional import (
+from farfield.core.internal import Depth, Size, check_arguments
+from farfield.functional.internal import (
     as_fractions,
     differing,
     is_recorded,

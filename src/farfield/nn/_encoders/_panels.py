@@ -14,8 +14,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import NonNegativeInt, Size, check_arguments
-from farfield.functional import as_fractions, kaiming_normal_, uninitialized, xavier_uniform_
+from farfield.core.internal import NonNegativeInt, Size, check_arguments
+from farfield.functional.internal import (
+    as_fractions,
+    kaiming_normal_,
+    uninitialized,
+    xavier_uniform_,
+)
 from farfield.nn._encoders._encoders import check_item_shape, check_items
 
 _CHANNELS = 32

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Depth, Size, check_arguments
-from farfield.functional import NFMRules, as_fractions, kaiming_normal_, uninitialized
+from farfield.core.internal import Depth, Size, check_arguments
+from farfield.functional.internal import NFMRules, as_fractions, kaiming_normal_, uninitialized
 from farfield.nn._nfm._multi_pass import LayerRead, MultiPass
 
 

@@ -11,8 +11,8 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Size, check_arguments
-from farfield.functional import as_fractions, fan_in_uniform_, uninitialized
+from farfield.core.internal import Size, check_arguments
+from farfield.functional.internal import as_fractions, fan_in_uniform_, uninitialized
 
 
 @final

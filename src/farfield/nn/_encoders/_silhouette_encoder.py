@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Size, check_arguments
-from farfield.functional import (
+from farfield.core.internal import Size, check_arguments
+from farfield.functional.internal import (
     as_fractions,
     is_recorded,
     silhouette_moments,

@@ -9,8 +9,8 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import NonNegativeFloat, PositiveFloat, check_arguments
-from farfield.functional import MeanImages, PixelSpectrum, as_fractions, zca_matrix
+from farfield.core.internal import NonNegativeFloat, PositiveFloat, check_arguments
+from farfield.functional.internal import MeanImages, PixelSpectrum, as_fractions, zca_matrix
 
 
 @final

@@ -11,13 +11,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import NonNegativeFloat, Size, check_arguments
-from farfield.functional import (
+from farfield.core.internal import NonNegativeFloat, Size, check_arguments
+from farfield.functional import modulated_attention, modulated_linear, modulated_mlp
+from farfield.functional.internal import (
     ModulatedLayer,
     RelativePositionParameters,
-    modulated_attention,
-    modulated_linear,
-    modulated_mlp,
     modulated_weight,
     relative_position_scores,
 )

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Depth, Size, check_arguments
-from farfield.functional import (
+from farfield.core.internal import Depth, Size, check_arguments
+from farfield.functional.internal import (
     ScriptTrace,
     fan_in_uniform_,
     self_attention,

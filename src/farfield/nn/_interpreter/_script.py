@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Depth, Size, check_arguments
-from farfield.functional import (
+from farfield.core.internal import Depth, Size, check_arguments
+from farfield.functional import script
+from farfield.functional.internal import (
     LineParameters,
     LineRules,
     ScriptParameters,
@@ -22,7 +23,6 @@ from farfield.functional import (
     ScriptTrace,
     folded_query,
     line_of_code,
-    script,
     script_trace,
 )
 from farfield.nn._interpreter._modulated import ModAttn, ModMLP, RelativePosition

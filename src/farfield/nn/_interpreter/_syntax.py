@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, final
 
-from farfield.core import (
-    Dropout,
-    Limits,
-    Size,
-    check_fields,
-)
+from farfield.core.internal import Dropout, Limits, Size, check_fields
 
 PositiveInFloat32 = Annotated[float, Limits(at_least=1.2e-38)]
 """A number that is above 0 in float32 too; less is 0 on some processors."""

@@ -9,13 +9,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Size, check_arguments
-from farfield.functional import (
-    TypingParameters,
-    fan_in_uniform_,
-    type_inference,
-    uninitialized,
-)
+from farfield.core.internal import Size, check_arguments
+from farfield.functional import type_inference
+from farfield.functional.internal import TypingParameters, fan_in_uniform_, uninitialized
 
 
 @final

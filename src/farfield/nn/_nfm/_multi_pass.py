@@ -9,8 +9,9 @@ from typing import Any, NamedTuple, final
 import torch
 from torch import Tensor, nn
 
-from farfield.core import Depth, Size, check_arguments, layer_by_name, tap_layers
-from farfield.functional import NFMRead, NFMRules, WrittenState
+from farfield.core import tap_layers
+from farfield.core.internal import Depth, Size, check_arguments, layer_by_name
+from farfield.functional.internal import NFMRead, NFMRules, WrittenState
 from farfield.nn._nfm._nfm import NFM, redraw
 
 Read = Callable[[Tensor, Sequence[WrittenState], int], Tensor]

@@ -11,8 +11,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import NonNegativeInt, Size, check_arguments, forked_generators, stream
-from farfield.functional import (
+from farfield.core import stream
+from farfield.core.internal import NonNegativeInt, Size, check_arguments, forked_generators
+from farfield.functional.internal import (
     NFMRead,
     NFMRules,
     NFMWeights,

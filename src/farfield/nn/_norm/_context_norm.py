@@ -10,15 +10,13 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.types import Device
 
-from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
-from farfield.functional import (
+from farfield.core.internal import NonNegativeFloat, NonNegativeInt, Size, check_arguments
+from farfield.functional import context_norm, context_whiten, field_statistics
+from farfield.functional.internal import (
     ContextStatistics,
     check_segments,
-    context_norm,
     context_statistics,
-    context_whiten,
     field_center,
-    field_statistics,
     over_time,
 )
 from farfield.nn._norm._normalizer import Normalizer, check_places

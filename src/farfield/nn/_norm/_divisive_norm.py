@@ -9,13 +9,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import NonNegativeFloat, Size, check_arguments
-from farfield.functional import (
-    divisive_center_1d,
-    divisive_center_2d,
-    divisive_norm_1d,
-    divisive_norm_2d,
-)
+from farfield.core.internal import NonNegativeFloat, Size, check_arguments
+from farfield.functional import divisive_norm_1d, divisive_norm_2d
+from farfield.functional.internal import divisive_center_1d, divisive_center_2d
 from farfield.nn._norm._normalizer import Normalizer
 
 

@@ -10,22 +10,30 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.types import Device
 
-from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments, extend_arguments
+from farfield.core.internal import (
+    NonNegativeFloat,
+    NonNegativeInt,
+    Size,
+    check_arguments,
+    extend_arguments,
+)
 from farfield.functional import (
-    ContextStatistics,
-    Fold,
-    field_center,
-    field_moments,
     field_norm,
     field_statistics,
-    norm_by_statistics,
     over_batch,
     over_batch_and_places,
     over_batch_and_time,
     over_pieces,
     over_sub_batches,
-    sliding_context_center,
     sliding_context_norm,
+)
+from farfield.functional.internal import (
+    ContextStatistics,
+    Fold,
+    field_center,
+    field_moments,
+    norm_by_statistics,
+    sliding_context_center,
 )
 from farfield.nn._norm._normalizer import Normalizer
 

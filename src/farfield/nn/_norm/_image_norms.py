@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import (
+from farfield.core.internal import (
     Limits,
     NonNegativeFloat,
     Size,
@@ -19,14 +19,8 @@ from farfield.core import (
     check_fields,
     extend_arguments,
 )
-from farfield.functional import (
-    Fold,
-    field_center,
-    field_norm,
-    over_channel_groups,
-    over_features,
-    over_images,
-)
+from farfield.functional import field_norm, over_channel_groups, over_features, over_images
+from farfield.functional.internal import Fold, field_center
 from farfield.nn._norm._divisive_norm import DivisiveNorm2d
 from farfield.nn._norm._normalizer import Normalizer
 

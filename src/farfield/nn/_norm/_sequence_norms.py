@@ -10,8 +10,14 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.types import Device
 
-from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments, extend_arguments
-from farfield.functional import (
+from farfield.core.internal import (
+    NonNegativeFloat,
+    NonNegativeInt,
+    Size,
+    check_arguments,
+    extend_arguments,
+)
+from farfield.functional.internal import (
     ContextStatistics,
     context_statistics,
     is_recorded,

@@ -10,12 +10,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Depth, Size, check_arguments
-from farfield.functional import (
+from farfield.core.internal import Depth, Size, check_arguments
+from farfield.functional import nfm_read
+from farfield.functional.internal import (
     NFMRules,
     WrittenState,
     causal_attention,
-    nfm_read,
     uninitialized,
     xavier_uniform_,
 )

@@ -14,10 +14,10 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield._machine import on_cpu
-from farfield.core import Depth, Fraction, Size, check_arguments, check_fields
-from farfield.functional import (
+from farfield.core.internal import Depth, Fraction, Size, check_arguments, check_fields
+from farfield.functional import Indexed
+from farfield.functional.internal import (
     GatedParameters,
-    Indexed,
     gated_recurrence,
     gru_dynamics,
     is_transformed,

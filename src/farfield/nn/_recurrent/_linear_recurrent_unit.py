@@ -10,8 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Depth, Size, check_arguments
-from farfield.functional import linear_recurrence, ring_spectrum, uninitialized, xavier_uniform_
+from farfield.core.internal import Depth, Size, check_arguments
+from farfield.functional import linear_recurrence
+from farfield.functional.internal import ring_spectrum, uninitialized, xavier_uniform_
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
 

@@ -8,22 +8,20 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Size, check_arguments
-from farfield.functional import (
+from farfield.core.internal import Size, check_arguments
+from farfield.functional import dnc, entity_network, relational_memory
+from farfield.functional.internal import (
     DNCParameters,
     DNCState,
     EntityNetworkParameters,
     NTMParameters,
     NTMState,
     RelationalMemoryParameters,
-    dnc,
     dnc_interface_sizes,
-    entity_network,
     lstm_init_,
     ntm_head_sizes,
     ntm_heads_init_,
     ntm_states,
-    relational_memory,
     uninitialized,
     xavier_normal_,
     xavier_uniform_,

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Depth, Fraction, Size, check_arguments
+from farfield.core.internal import Depth, Fraction, Size, check_arguments
 from farfield.functional import divisive_lstm
 from farfield.nn._encoders._planes import PerProjection, Placement
 from farfield.nn._norm._divisive_norm import DivisiveNorm1d

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Depth, Fraction, Size, check_arguments
-from farfield.functional import Indexed, linear
+from farfield.core.internal import Depth, Fraction, Size, check_arguments
+from farfield.functional import Indexed
+from farfield.functional.internal import linear
 from farfield.nn._encoders._planes import PerNonlinearity, Placement
 from farfield.nn._norm._context_norm import ContextNorm, ContextWhitening
 from farfield.nn._norm._field_norm import (

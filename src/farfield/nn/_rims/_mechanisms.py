@@ -9,13 +9,8 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from farfield.core import (
-    Dropout,
-    NonNegativeFloat,
-    Size,
-    check_fields,
-)
-from farfield.functional import (
+from farfield.core.internal import Dropout, NonNegativeFloat, Size, check_fields
+from farfield.functional.internal import (
     CommunicationParameters,
     InputAttentionParameters,
     RIMsParameters,

@@ -17,13 +17,12 @@ from matplotlib.patches import Patch, Rectangle
 
 from farfield.metrics import (
     Difference,
-    PairedTest,
     mean_and_standard_error,
-    measure_of,
     paired_interval,
     paired_t_test,
     t_interval,
 )
+from farfield.metrics.internal import PairedTest, measure_of
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure, Finding, Plate
 from farfield.reports._profile._axes import WIDTH, legend

@@ -16,8 +16,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield._text import fixed
-from farfield.core import PositiveInt, Problems, check_fields
-from farfield.functional import as_fractions, bicubic_resize
+from farfield.core import Problems
+from farfield.core.internal import PositiveInt, check_fields
+from farfield.functional.internal import as_fractions, bicubic_resize
 from farfield.metrics import mean_and_standard_error
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure, Finding, Plate
@@ -26,8 +27,9 @@ from farfield.reports._profile._axes import WIDTH, score_label
 from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Report, Row
-from farfield.tasks import GlyphSet, ImageGeneration, SuperResolution, metric_of
-from farfield.training import score_problems
+from farfield.tasks import GlyphSet, ImageGeneration, SuperResolution
+from farfield.tasks.internal import metric_of
+from farfield.training.internal import score_problems
 
 OWN_SIDE: Final = 120
 """Height and width of each picture, pixels: a multiple of 2, 3 and 4."""

@@ -14,16 +14,17 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 from matplotlib.ticker import StrMethodFormatter
 
-from farfield.analysis import (
+from farfield.analysis import representations_of
+from farfield.analysis.internal import (
     ClassSpectra,
     Dependence,
     class_spectra,
     dependence,
     map_responses,
     nearest_neighbor_error,
-    representations_of,
 )
-from farfield.core import Size, check_fields, stream
+from farfield.core import stream
+from farfield.core.internal import Size, check_fields
 from farfield.records import Record, Store
 from farfield.reports._exhibits._exhibit import Figure, Finding, Plate
 from farfield.reports._exhibits._looked_into import looked_into

@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 from torch import nn
 
-from farfield.analysis import Routing, routing_of
+from farfield.analysis import routing_of
+from farfield.analysis.internal import Routing
 from farfield.core import Problems
 from farfield.records import Record, Store
 from farfield.reports._report._report import Report, Row
 from farfield.tasks import ProblemTask
-from farfield.training import problems_of_run, trained_network
+from farfield.training import trained_network
+from farfield.training.internal import problems_of_run
 
 
 class LookedInto(NamedTuple):

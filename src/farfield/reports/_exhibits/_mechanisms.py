@@ -14,13 +14,8 @@ from matplotlib.figure import Figure as Picture
 from torch import Tensor
 
 from farfield._text import fixed
-from farfield.analysis import (
-    PhaseDifference,
-    WatchedEpisode,
-    active_of,
-    phase_difference,
-    watch_episode,
-)
+from farfield.analysis import watch_episode
+from farfield.analysis.internal import PhaseDifference, WatchedEpisode, active_of, phase_difference
 from farfield.core import stream
 from farfield.metrics import mean_and_standard_error
 from farfield.records import Record, Store

@@ -12,8 +12,8 @@ import torch
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Picture
 
-from farfield.analysis import NormalizerScale, divisive_activation, normalizer_scales
-from farfield.core import NonNegativeFloat, Size, check_fields
+from farfield.analysis.internal import NormalizerScale, divisive_activation, normalizer_scales
+from farfield.core.internal import NonNegativeFloat, Size, check_fields
 from farfield.records import Record, Store
 from farfield.reports._exhibits._exhibit import Figure, Finding, Plate
 from farfield.reports._exhibits._looked_into import looked_into

@@ -17,13 +17,13 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 from torch import Tensor
 
-from farfield.analysis import (
+from farfield.analysis import representations_of
+from farfield.analysis.internal import (
     Surface,
     confidence_between,
     plane_axes,
     plane_points,
     plane_problems,
-    representations_of,
     surface_of,
 )
 from farfield.metrics import mean_and_standard_error

@@ -16,18 +16,15 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from torch import Tensor, nn
 
-from farfield.analysis import (
+from farfield.analysis import embeddings_of, key_overlap, keys_of, principal_components
+from farfield.analysis.internal import (
     ComponentFit,
     FirstComponent,
     KeyOverlap,
     Keys,
     PrincipalComponents,
-    embeddings_of,
     first_component,
-    key_overlap,
-    keys_of,
     mean_line,
-    principal_components,
 )
 from farfield.core import stream
 from farfield.experiments import Experiment, ScoringNetwork
@@ -38,8 +35,9 @@ from farfield.reports._profile._axes import WIDTH, legend
 from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Report, Row
-from farfield.tasks import TRAINING, Candidates, HasSubsets
-from farfield.training import problems_of_run
+from farfield.tasks import TRAINING
+from farfield.tasks.internal import Candidates, HasSubsets
+from farfield.training.internal import problems_of_run
 
 EMBEDDINGS_PROBLEMS: Final = 512
 """Most problems of a region that are looked at: whole test batches of 32."""

@@ -17,7 +17,7 @@ from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from farfield._text import fixed
-from farfield.analysis import copy_last_frame, rolled_out
+from farfield.analysis.internal import copy_last_frame, rolled_out
 from farfield.metrics import mean_and_standard_error
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure, Finding, Plate

@@ -18,8 +18,10 @@ from matplotlib.lines import Line2D
 from torch import Tensor
 
 from farfield._text import fixed
-from farfield.analysis import Routing, clustering, layer_reads_of, path_similarity, tsne
-from farfield.nn import LayerRead, MultiPass
+from farfield.analysis import clustering, tsne
+from farfield.analysis.internal import Routing, layer_reads_of, path_similarity
+from farfield.nn import MultiPass
+from farfield.nn.internal import LayerRead
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure, Finding, OneNetwork, Plate
 from farfield.reports._exhibits._looked_into import looked_into, routings

@@ -13,7 +13,8 @@ from matplotlib.container import Container
 from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 
-from farfield.metrics import mean_and_standard_error, measure_of, welch_interval
+from farfield.metrics import mean_and_standard_error
+from farfield.metrics.internal import measure_of, welch_interval
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure, Finding, Plate
 from farfield.reports._profile._axes import (

@@ -15,7 +15,11 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from farfield.analysis import recall_by_length, scores_by_iterations, scores_without_functions
+from farfield.analysis.internal import (
+    recall_by_length,
+    scores_by_iterations,
+    scores_without_functions,
+)
 from farfield.core import Problems, stream
 from farfield.nn import NTMLayer
 from farfield.records import Record, Store

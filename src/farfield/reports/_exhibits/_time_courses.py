@@ -16,7 +16,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from farfield._text import fixed
-from farfield.analysis import TimeCourse, time_course
+from farfield.analysis import time_course
+from farfield.analysis.internal import TimeCourse
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure, Finding, Plate
 from farfield.reports._profile._axes import (

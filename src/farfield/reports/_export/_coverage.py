@@ -13,7 +13,8 @@ from farfield.reports._export._export import Wanted, load_wanted
 from farfield.reports._export._recorded import Recorded
 from farfield.reports._figures._registry import FIGURES
 from farfield.reports._report._report import Row
-from farfield.reproductions import PRINTED, TABLES, Claim, Printed, Published, Table, Verdict, judge
+from farfield.reproductions import TABLES, Claim, Published, Table, Verdict, judge
+from farfield.reproductions.internal import PRINTED, Printed
 
 
 @final

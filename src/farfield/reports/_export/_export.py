@@ -12,16 +12,18 @@ from typing import Annotated, Any, Final, Literal, TypeVar, final
 
 import msgspec
 
-from farfield.core import excerpt, expand_home, open_regular, printable, read_regular
+from farfield.core.internal import excerpt, expand_home, open_regular, printable, read_regular
 from farfield.experiments import Experiment
-from farfield.metrics import MEASURES
-from farfield.records import DIVERGED, Record, missing_commits, write_whole
+from farfield.metrics.internal import MEASURES
+from farfield.records import Record
+from farfield.records.internal import DIVERGED, missing_commits, write_whole
 from farfield.reports._figures._registry import FIGURES
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Finder
 from farfield.reports._report._text import COMMIT, commits_of, is_uncommitted, is_unknown
 from farfield.reproductions import TABLES, Budget, Claim, Table
-from farfield.tasks import TRAINING, metric_of
+from farfield.tasks import TRAINING
+from farfield.tasks.internal import metric_of
 
 REASONS: Final = "reasons.toml"
 """Name of the file of reasons in a folder of exports."""

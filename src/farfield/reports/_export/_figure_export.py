@@ -11,8 +11,9 @@ from typing import Annotated, Final, Literal, final
 
 import msgspec
 
-from farfield.core import excerpt, expand_home, printable, read_regular
-from farfield.records import Record, write_whole
+from farfield.core.internal import excerpt, expand_home, printable, read_regular
+from farfield.records import Record
+from farfield.records.internal import write_whole
 from farfield.reports._exhibits._exhibit import Finding, Plate
 from farfield.reports._export._export import Line, encode, line_of, load_export
 from farfield.reports._figures._registry import FIGURES

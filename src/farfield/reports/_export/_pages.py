@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from farfield.core import REFERENCES, printable
+from farfield.core.internal import REFERENCES, printable
 from farfield.metrics import mean_and_standard_error
 from farfield.reports._export._coverage import Coverage, coverage_of, is_full
 from farfield.reports._export._export import load_reasons, load_wanted
@@ -30,17 +30,13 @@ from farfield.reports._tables._markdown import (
     statement_lines,
     table_line,
 )
-from farfield.reproductions import (
+from farfield.reproductions import TABLES, Claim, Published, Table, Verdict
+from farfield.reproductions.internal import (
     STATEMENTS,
-    TABLES,
-    Claim,
     Judgement,
-    Published,
     Setting,
     SheetLine,
     Source,
-    Table,
-    Verdict,
     settings_of,
     sheet,
 )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
-from farfield.core import UnknownNameError, expand_home, printable
+from farfield.core.internal import UnknownNameError, expand_home, printable
 from farfield.records import Record
 from farfield.reports._export._export import Line, load_export, load_missing
 from farfield.reports._export._figure_export import (

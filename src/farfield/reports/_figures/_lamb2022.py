@@ -31,7 +31,8 @@ from farfield.reproductions.lamb2022 import (
     SPIRALS,
     TWO_MOONS,
 )
-from farfield.tasks import TRAINING, UNLABELLED, VALIDATION, Copying
+from farfield.tasks import TRAINING, Copying
+from farfield.tasks.internal import UNLABELLED, VALIDATION
 
 TASK: Final = COPYING.claims[0].experiment.task
 assert isinstance(TASK, Copying)  # noqa: S101 — what a type checker cannot see

@@ -18,8 +18,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 from torch import Tensor
 
-from farfield.core import Problems, UnknownNameError, expand_home, stream
-from farfield.records import write_whole
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError, expand_home
+from farfield.records.internal import write_whole
 from farfield.reports._problems._layout import (
     DOTS,
     EDGE,
@@ -35,7 +36,8 @@ from farfield.reports._problems._layout import (
 )
 from farfield.reports._problems._problem_layouts import layout_of
 from farfield.reports._profile._theme import own_settings
-from farfield.tasks import DrawsFirst, Environment, HasPictures, ProblemTask, VectorEnv
+from farfield.tasks import Environment, ProblemTask, VectorEnv
+from farfield.tasks.internal import DrawsFirst, HasPictures
 
 SIDE: Final = 2.0
 """Side of a picture, in widths of an image."""

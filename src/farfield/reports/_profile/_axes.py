@@ -14,7 +14,8 @@ from matplotlib.container import Container
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from farfield.metrics import mean_and_standard_error, measure_of
+from farfield.metrics import mean_and_standard_error
+from farfield.metrics.internal import measure_of
 from farfield.reports._profile._panels import DASHES, MARKERS, Series
 from farfield.reports._profile._theme import CEILING, FLOOR, Theme, label_powers
 from farfield.reports._report import _text as text

@@ -13,10 +13,13 @@ from typing import Any, Final, final
 
 from matplotlib.figure import Figure
 
-from farfield.core import check_arguments, expand_home
-from farfield.experiments import Experiment, source_of_value
-from farfield.metrics import Interval, PairedTest, paired_t_test, t_interval
-from farfield.records import Store, write_whole
+from farfield.core.internal import check_arguments, expand_home
+from farfield.experiments import Experiment
+from farfield.experiments.internal import source_of_value
+from farfield.metrics import Interval, paired_t_test, t_interval
+from farfield.metrics.internal import PairedTest
+from farfield.records import Store
+from farfield.records.internal import write_whole
 from farfield.reports._profile._axes import networks_note
 from farfield.reports._profile._comparison_drawing import draw_profiles
 from farfield.reports._profile._extrapolation import (

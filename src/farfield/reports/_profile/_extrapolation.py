@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from farfield._text import fixed
-from farfield.experiments import Perturbation, restore
-from farfield.metrics import Interval, Measure, mean_and_standard_error, measure_of
-from farfield.records import DIVERGED, Record
+from farfield.experiments import Perturbation
+from farfield.experiments.internal import restore
+from farfield.metrics import Interval, mean_and_standard_error
+from farfield.metrics.internal import Measure, measure_of
+from farfield.records import Record
+from farfield.records.internal import DIVERGED
 from farfield.reports._report._levels import LOSS
 from farfield.reports._report._tabular import Tabular
-from farfield.tasks import Environment, NoMemoryLoss, Regime, Task, metric_of, no_memory_loss
+from farfield.tasks import Environment, Regime, Task
+from farfield.tasks.internal import NoMemoryLoss, metric_of, no_memory_loss
 
 ACCURACY: Final = measure_of("accuracy")
 """Default metric."""

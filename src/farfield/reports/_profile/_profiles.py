@@ -11,7 +11,7 @@ from typing import Final
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from farfield.metrics import measure_of
+from farfield.metrics.internal import measure_of
 from farfield.reports._profile._axes import (
     LEGEND,
     WIDTH,

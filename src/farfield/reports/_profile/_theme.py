@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter, LogFormatterSciNotation
 
-from farfield.core import printable
+from farfield.core.internal import printable
 
 P = ParamSpec("P")
 

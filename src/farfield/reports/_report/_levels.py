@@ -15,21 +15,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from farfield.core import Problems, excerpt, expand_home, printable, read_regular, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import excerpt, expand_home, printable, read_regular
 from farfield.experiments import Experiment
-from farfield.metrics import measure_of
-from farfield.records import StoreError, write_whole
+from farfield.metrics.internal import measure_of
+from farfield.records import StoreError
+from farfield.records.internal import write_whole
 from farfield.reproductions import Claim
-from farfield.tasks import (
-    Environment,
-    FurtherScores,
-    HasExpert,
-    ProblemTask,
-    SetScores,
-    expert_score,
-    is_at_hand,
-    metric_of,
-)
+from farfield.tasks import Environment, ProblemTask, expert_score, is_at_hand
+from farfield.tasks.internal import FurtherScores, HasExpert, SetScores, metric_of
 
 ORACLE_PROBLEMS: Final = 200
 """Problems that the rule itself is scored on, and episodes of an expert, for the ceiling."""

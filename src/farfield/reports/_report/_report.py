@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, final
 
-from farfield.metrics import Interval, measure_of
+from farfield.metrics import Interval
+from farfield.metrics.internal import measure_of
 from farfield.records import Record, frame
 from farfield.reports._report._levels import Levels
-from farfield.reproductions import Budget, Claim, Judgement, Table, judge
+from farfield.reproductions import Budget, Claim, Table, judge
+from farfield.reproductions.internal import Judgement
 from farfield.tasks import GlyphSet, Task, is_at_hand
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from farfield._text import cell_words, one_line
-from farfield.core import expand_home
-from farfield.records import frame, write_whole
+from farfield.core.internal import expand_home
+from farfield.records import frame
+from farfield.records.internal import write_whole
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Report
 

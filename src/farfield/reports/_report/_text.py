@@ -9,10 +9,12 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from farfield._text import fixed, one_line
-from farfield.metrics import mean_and_standard_error, measure_of
+from farfield.metrics import mean_and_standard_error
+from farfield.metrics.internal import measure_of
 from farfield.records import Record
 from farfield.reports._report._report import Report, Row
-from farfield.reproductions import Claim, Published, Unpublished, Verdict, VerdictRule
+from farfield.reproductions import Claim, Published, Verdict, VerdictRule
+from farfield.reproductions.internal import Unpublished
 
 UNCOMMITTED: Final = "‡"
 """Sign of networks from an uncommitted tree."""

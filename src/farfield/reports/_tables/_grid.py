@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from farfield.metrics import Difference, measure_of
+from farfield.metrics import Difference
+from farfield.metrics.internal import measure_of
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Row
 from farfield.reports._report._text import signs
 from farfield.reports._tables._markdown import as_words, table_line
-from farfield.reproductions import Claim, Published, TwoKinds, Unpublished, Verdict, VerdictRule
+from farfield.reproductions import Claim, Published, Verdict, VerdictRule
+from farfield.reproductions.internal import TwoKinds, Unpublished
 
 DIFFERENT: Final = frozenset({Verdict.DIRECTION_ONLY, Verdict.NOT_REPRODUCED})
 """Verdicts on numbers that are called different."""

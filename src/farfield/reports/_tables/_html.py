@@ -11,8 +11,8 @@ from typing import Final, NamedTuple, final
 import jinja2
 from matplotlib.figure import Figure
 
-from farfield.core import expand_home, printable
-from farfield.records import write_whole
+from farfield.core.internal import expand_home, printable
+from farfield.records.internal import write_whole
 from farfield.reports._exhibits._exhibit import FINDING_HEAD, Plate, by_quantity
 from farfield.reports._profile._profiles import png, profiles, svg
 from farfield.reports._profile._theme import DARK, LIGHT, Theme

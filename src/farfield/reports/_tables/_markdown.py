@@ -11,7 +11,8 @@ from farfield._text import cell_words, one_line
 from farfield.reports._exhibits._exhibit import FINDING_HEAD, Finding, Plate, by_quantity
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Finder, Report, Row
-from farfield.reproductions import Statement, judge_statement
+from farfield.reproductions import Statement
+from farfield.reproductions.internal import judge_statement
 
 
 def markdown(report: Report, plates: Sequence[Plate] = ()) -> str:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Final, final
 
 from farfield.experiments import (
-    Architecture,
     Cosine,
     Experiment,
     Network,
@@ -22,6 +21,7 @@ from farfield.experiments import (
     Spec,
     Warmup,
 )
+from farfield.experiments.internal import Architecture
 from farfield.models import LSTM, SRAN, SetScorer, WReN
 from farfield.nn import (
     ComponentEncoder,

@@ -28,7 +28,7 @@ import dataclasses
 from typing import Any, Final
 
 from farfield.experiments import AgentNetwork, Experiment, QuantileNetwork, Recipe, Spec
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.models import PreActResNet, PreActResNetNFM
 from farfield.nn import (
     GRULayer,

@@ -16,14 +16,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.experiments import (
-    Architecture,
-    Experiment,
-    Network,
-    Recipe,
-    SetNetwork,
-    Spec,
-)
+from farfield.experiments import Experiment, Network, Recipe, SetNetwork, Spec
+from farfield.experiments.internal import Architecture
 from farfield.models import ESBN, CoRelNet, LastState, Transformer
 from farfield.nn import (
     CausalTransformer,

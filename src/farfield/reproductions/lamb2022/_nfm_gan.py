@@ -28,7 +28,7 @@ from farfield.experiments import (
     Recipe,
     Spec,
 )
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.models import PreActResNet, ResNetDiscriminator, ResNetGenerator
 from farfield.nn import Standardize
 from farfield.objectives import HingeDiscriminator, HingeGenerator

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from farfield.analysis import Occlusion, RandomAttention
 from farfield.experiments import Experiment, Perturbation, Spec
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.models import PreActResNet, PreActResNetNFM
 from farfield.objectives import Mixup
 from farfield.reproductions._claims import Claim, Table

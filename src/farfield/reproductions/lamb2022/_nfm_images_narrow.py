@@ -11,7 +11,7 @@ from typing import Final
 
 from farfield.analysis import Occlusion, RandomAttention
 from farfield.experiments import Experiment, ItemNetwork, Recipe, Spec
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.models import PreActResNet, PreActResNetNFM
 from farfield.nn import Standardize
 from farfield.objectives import CropAndFlip, Mixup

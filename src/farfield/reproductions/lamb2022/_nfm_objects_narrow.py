@@ -13,7 +13,7 @@ from typing import Final
 
 from farfield.analysis import RandomAttention
 from farfield.experiments import Cosine, Experiment, MapNetwork, Passes, Recipe, Spec, Warmup
-from farfield.functional import NFMRules
+from farfield.functional.internal import NFMRules
 from farfield.models import ConvMaps, RNReader
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Unpublished

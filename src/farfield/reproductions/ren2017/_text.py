@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from farfield.analysis import NeuralCache
 from farfield.experiments import SGD, Experiment, Halving, Recipe, SequenceNetwork, Spec
-from farfield.functional import relu
+from farfield.functional.internal import relu
 from farfield.nn import (
     DivisiveNorm1d,
     IdentityNorm,
@@ -32,7 +32,8 @@ from farfield.nn import (
 )
 from farfield.objectives import CarriedState, CenteredL1, Objective, Supervised
 from farfield.reproductions._grid import Cell
-from farfield.tasks import VALIDATION, WordText
+from farfield.tasks import WordText
+from farfield.tasks.internal import VALIDATION
 
 EPOCHS: Final = 13
 EPOCH: Final = 2_324

@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
-from farfield.core import LazyItems, Problems, Stream
+from farfield.core import Problems, Stream
+from farfield.core.internal import LazyItems
 from farfield.tasks._files._panel_files import panel_paths
 from farfield.tasks._protocol._answers import ChoiceTask, target_outputs
 from farfield.tasks._protocol._task import GRAY, TRAINING, Form

@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer, UInt8
 from torch import Tensor
 
-from farfield.core import Problems, Stream, UnknownNameError, check_fields
+from farfield.core import Problems, Stream
+from farfield.core.internal import UnknownNameError, check_fields
 from farfield.tasks._analogies._analogy_panels import (
     DOMAINS,
     NUM_LEVELS,

@@ -12,8 +12,9 @@ from jaxtyping import Float, Float32, Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import LazyItems, Problems, check_fields, stream
-from farfield.metrics import blob_distance
+from farfield.core import Problems, stream
+from farfield.core.internal import LazyItems, check_fields
+from farfield.metrics.internal import blob_distance
 from farfield.tasks._balls._ball_motion import (
     AWAY,
     Seen,

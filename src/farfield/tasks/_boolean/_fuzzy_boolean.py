@@ -11,7 +11,8 @@ import torch
 from jaxtyping import Bool, Float, Float64, Int64
 from torch import Tensor
 
-from farfield.core import Problems, Stream, check_fields, stream
+from farfield.core import Problems, Stream, stream
+from farfield.core.internal import check_fields
 from farfield.tasks._protocol._answers import check_outputs, interpolate
 from farfield.tasks._protocol._draws import distinct, integers
 from farfield.tasks._protocol._task import (

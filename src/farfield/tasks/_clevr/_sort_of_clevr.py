@@ -15,7 +15,8 @@ from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import LazyItems, Limits, Problems, Stream, check_fields
+from farfield.core import Problems, Stream
+from farfield.core.internal import LazyItems, Limits, check_fields
 from farfield.tasks._protocol._answers import AnswerTask, target_outputs
 from farfield.tasks._protocol._draws import integers, permutation
 from farfield.tasks._protocol._task import (

@@ -14,7 +14,8 @@ from jaxtyping import Bool, Float, Float32, Int64, UInt8
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import LazyItems, Problems, Stream, UnknownNameError, check_fields, stream
+from farfield.core import Problems, Stream, stream
+from farfield.core.internal import LazyItems, UnknownNameError, check_fields
 from farfield.metrics import correct
 from farfield.tasks._files._data_sets import DataSet
 from farfield.tasks._files._known_data_sets import MNIST, SVHN, SVHN_EXCERPT

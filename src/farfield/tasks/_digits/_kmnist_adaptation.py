@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from jaxtyping import Int64, UInt8
 
-from farfield.core import Problems, Stream, check_fields, stream
+from farfield.core import Problems, Stream, stream
+from farfield.core.internal import check_fields
 from farfield.tasks._digits._digits import SHOWN, GreyImages
 from farfield.tasks._files._known_data_sets import KMNIST, KMNIST_EXCERPT, KMNIST_TEST
 from farfield.tasks._files._labelled_images import Labels, idx_images

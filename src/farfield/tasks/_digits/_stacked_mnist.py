@@ -13,7 +13,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import LazyItems, Problems, Stream, check_fields
+from farfield.core import Problems, Stream
+from farfield.core.internal import LazyItems, check_fields
 from farfield.tasks._files._known_data_sets import MNIST
 from farfield.tasks._files._labelled_images import Labels, idx_images
 from farfield.tasks._protocol._answers import AnswerTask, check_outputs

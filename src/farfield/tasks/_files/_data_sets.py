@@ -22,7 +22,7 @@ from jaxtyping import UInt8
 
 from farfield._system import replace_file
 from farfield._watch import unwatched
-from farfield.core import UnknownNameError, excerpt, expand_home, printable, read_regular
+from farfield.core.internal import UnknownNameError, excerpt, expand_home, printable, read_regular
 
 MOST_MEMORY: Final = 2**27
 """Bytes that a decoder of xz may take; the strongest preset takes 65 million."""

@@ -28,7 +28,7 @@ from urllib.request import (
 
 import msgspec
 
-from farfield.core import (
+from farfield.core.internal import (
     UnknownNameError,
     check_arguments,
     excerpt,

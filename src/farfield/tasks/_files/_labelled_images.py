@@ -14,7 +14,7 @@ import numpy as np
 import PIL
 from jaxtyping import Int64, UInt8
 
-from farfield.core import excerpt, printable, read_regular
+from farfield.core.internal import excerpt, printable, read_regular
 from farfield.tasks._files._data_sets import (
     DataFile,
     DataSet,

@@ -23,7 +23,8 @@ import torch
 from jaxtyping import Int64, UInt8
 from torch import Tensor
 
-from farfield.core import LazyItems, Problems, excerpt, expand_home, printable, read_regular
+from farfield.core import Problems
+from farfield.core.internal import LazyItems, excerpt, expand_home, printable, read_regular
 from farfield.tasks._files._data_sets import data_folder
 from farfield.tasks._protocol._task import check_number
 

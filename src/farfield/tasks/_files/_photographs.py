@@ -20,7 +20,7 @@ from jaxtyping import Int64, UInt8
 from PIL import Image
 
 from farfield._watch import unwatched
-from farfield.core import (
+from farfield.core.internal import (
     excerpt,
     expand_home,
     printable,

@@ -11,7 +11,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import Problems, Stream, check_fields
+from farfield.core import Problems, Stream
+from farfield.core.internal import check_fields
 from farfield.tasks._images._image_task import ImageTask, Rows
 from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._draws import UNLABELLED, label_split

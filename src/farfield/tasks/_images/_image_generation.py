@@ -12,8 +12,9 @@ import torch
 from jaxtyping import Float, Float32
 from torch import Tensor
 
-from farfield.core import Problems, Stream, UnknownNameError, check_fields
-from farfield.functional import as_fractions
+from farfield.core import Problems, Stream
+from farfield.core.internal import UnknownNameError, check_fields
+from farfield.functional.internal import as_fractions
 from farfield.tasks._images._image_classes import ImageClasses
 from farfield.tasks._images._image_task import IMAGE_FILES, TEST, ImageFiles
 from farfield.tasks._points._points import nearly_normal

@@ -15,13 +15,11 @@ import torch
 from jaxtyping import Float, Float64, Int64, UInt8
 from torch import Tensor
 
-from farfield.core import Problems, Stream, UnknownNameError
-from farfield.functional import MeanImages, PixelSpectrum
-from farfield.metrics import (
-    expected_calibration_error,
-    negative_log_likelihood,
-    top_k_accuracy,
-)
+from farfield.core import Problems, Stream
+from farfield.core.internal import UnknownNameError
+from farfield.functional.internal import MeanImages, PixelSpectrum
+from farfield.metrics import expected_calibration_error
+from farfield.metrics.internal import negative_log_likelihood, top_k_accuracy
 from farfield.tasks._digits._digits import KEPT
 from farfield.tasks._files._data_sets import DataSet, cached_array
 from farfield.tasks._files._known_data_sets import (

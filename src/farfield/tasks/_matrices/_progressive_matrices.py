@@ -11,7 +11,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream, UnknownNameError, check_fields
+from farfield.core import Problems, Stream
+from farfield.core.internal import UnknownNameError, check_fields
 from farfield.tasks._analogies._panel_tasks import PanelTask, occurring, panel_problems
 from farfield.tasks._files._panel_files import COLUMNS, check_image_size
 from farfield.tasks._matrices._matrix_holdouts import (

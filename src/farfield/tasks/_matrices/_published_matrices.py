@@ -9,7 +9,8 @@ from typing import ClassVar, Final, final
 from jaxtyping import Bool
 from torch import Tensor
 
-from farfield.core import Problems, UnknownNameError, check_fields
+from farfield.core import Problems
+from farfield.core.internal import UnknownNameError, check_fields
 from farfield.tasks._analogies._panel_tasks import PublishedPanels, occurring
 from farfield.tasks._files._panel_files import (
     COLUMNS,

@@ -10,7 +10,8 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from farfield.core import Problems, UnknownNameError, check_fields, printable
+from farfield.core import Problems
+from farfield.core.internal import UnknownNameError, check_fields, printable
 from farfield.tasks._analogies._panel_tasks import PublishedPanels, occurring
 from farfield.tasks._files._panel_files import (
     PanelFile,

@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
-from farfield.core import Limits, NonNegativeFloat, Problems, Stream, check_fields
+from farfield.core import Problems, Stream
+from farfield.core.internal import Limits, NonNegativeFloat, check_fields
 from farfield.tasks._protocol._answers import ClassTask
 from farfield.tasks._protocol._draws import NO_LABEL, UNLABELLED, integers, label_split, permutation
 from farfield.tasks._protocol._task import (

@@ -14,7 +14,7 @@ from typing import ClassVar, Final, NamedTuple, Protocol, final, runtime_checkab
 from torch import Tensor
 
 from farfield.core import Problems, Stream
-from farfield.functional import MeanImages, PixelSpectrum
+from farfield.functional.internal import MeanImages, PixelSpectrum
 from farfield.tasks._protocol._environment import Environment
 from farfield.tasks._protocol._task import TRAINING, Form, ProblemTask, Task, axes_of
 

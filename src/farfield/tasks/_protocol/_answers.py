@@ -12,7 +12,8 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import LazyItems, Problems, Stream
+from farfield.core import Problems, Stream
+from farfield.core.internal import LazyItems
 from farfield.metrics import correct
 from farfield.tasks._protocol._draws import resample
 from farfield.tasks._protocol._task import Regime, check_regime

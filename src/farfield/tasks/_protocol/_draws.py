@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from jaxtyping import Int64
 
-from farfield.core import Problems, Size, Stream, UnknownNameError, kind_of, stream
+from farfield.core import Problems, Stream, stream
+from farfield.core.internal import Size, UnknownNameError, kind_of
 from farfield.tasks._protocol._task import TRAINING, VALIDATION
 
 _WORDS = 2**64

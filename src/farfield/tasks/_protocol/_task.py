@@ -11,7 +11,8 @@ import numpy as np
 from torch import Tensor
 
 from farfield import core
-from farfield.core import Limits, Problems, Stream, UnknownNameError, check_fields
+from farfield.core import Problems, Stream
+from farfield.core.internal import Limits, UnknownNameError, check_fields
 
 TRAINING: Final = core.TRAINING
 """Name of the one regime a model learns from."""

@@ -15,20 +15,20 @@ import torch
 from jaxtyping import Bool, Float, Float32, UInt8
 from torch import Tensor
 
-from farfield.core import (
+from farfield.core import Problems, Stream
+from farfield.core.internal import (
     PICTURES,
     Limits,
-    Problems,
     RaggedItems,
-    Stream,
     check_fields,
     expand_home,
     file_stamp,
     printable,
     read_picture,
 )
-from farfield.functional import bicubic_resize, rgb_to_ycbcr
-from farfield.metrics import psnr, ssim
+from farfield.functional.internal import bicubic_resize, rgb_to_ycbcr
+from farfield.metrics import ssim
+from farfield.metrics.internal import psnr
 from farfield.tasks._files._data_sets import folders
 from farfield.tasks._protocol._draws import permutation, resample
 from farfield.tasks._protocol._task import (

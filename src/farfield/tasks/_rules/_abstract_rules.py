@@ -14,7 +14,8 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from farfield.core import Limits, Problems, Stream
+from farfield.core import Problems, Stream
+from farfield.core.internal import Limits
 from farfield.tasks._protocol._answers import AnswerTask, OracleByHand
 from farfield.tasks._protocol._draws import arrangement, distinct, permutation, redrawn, repeated
 from farfield.tasks._protocol._task import GRAY, TRAINING, Form, OneContext, Regime, regimes_at

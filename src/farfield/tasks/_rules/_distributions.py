@@ -10,7 +10,8 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream, check_fields
+from farfield.core import Problems, Stream
+from farfield.core.internal import check_fields
 from farfield.tasks._protocol._draws import arrangement, integers
 from farfield.tasks._protocol._task import check_number
 from farfield.tasks._rules import _abstract_rules as rules

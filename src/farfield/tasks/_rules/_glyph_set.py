@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from farfield.core import printable
+from farfield.core.internal import printable
 from farfield.tasks._files._data_sets import data_folder
 from farfield.tasks._files._photographs import read_grey_png
 

@@ -11,7 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream, check_fields
+from farfield.core import Problems, Stream
+from farfield.core.internal import check_fields
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import (

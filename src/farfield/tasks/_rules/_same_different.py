@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from farfield.core import Problems, Stream, check_fields
+from farfield.core import Problems, Stream
+from farfield.core.internal import check_fields
 from farfield.tasks._protocol._answers import binary_outputs
 from farfield.tasks._protocol._draws import arrangement
 from farfield.tasks._protocol._task import TRAINING, Regime, check_number, regimes_at

@@ -15,7 +15,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import Problems, Stream, check_fields
+from farfield.core import Problems, Stream
+from farfield.core.internal import check_fields
 from farfield.metrics import correct
 from farfield.tasks._protocol._answers import OracleByHand, check_outputs, check_sequence_outputs
 from farfield.tasks._protocol._draws import integers

@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
-from farfield.core import Problems, Stream, check_fields, stream
+from farfield.core import Problems, Stream, stream
+from farfield.core.internal import check_fields
 from farfield.tasks._files._known_data_sets import MNIST
 from farfield.tasks._protocol._answers import ClassTask, nearest_class
 from farfield.tasks._protocol._draws import integers, permutation

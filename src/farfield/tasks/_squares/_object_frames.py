@@ -11,7 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, check_fields, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import check_fields
 from farfield.tasks._protocol._task import GRAY, Count, Form, check_number, check_regime
 from farfield.tasks._squares import _squares as squares
 from farfield.tasks._squares._squares import SquaresTask

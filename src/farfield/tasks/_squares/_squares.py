@@ -13,7 +13,8 @@ import torch
 from jaxtyping import Float, Float64
 from torch import Tensor
 
-from farfield.core import LazyItems, Problems, Stream
+from farfield.core import Problems, Stream
+from farfield.core.internal import LazyItems
 from farfield.tasks._protocol._task import TRAINING, OneContext, Regime, check_regime, regimes_at
 
 

@@ -16,10 +16,9 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import (
+from farfield.core import Problems, Stream
+from farfield.core.internal import (
     UNASKED,
-    Problems,
-    Stream,
     UnknownNameError,
     check_fields,
     expand_home,

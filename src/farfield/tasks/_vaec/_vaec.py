@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from farfield.core import LazyItems, Problems, Stream, check_fields
+from farfield.core import Problems, Stream
+from farfield.core.internal import LazyItems, check_fields
 from farfield.tasks._protocol._answers import ChoiceTask, OracleByHand
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._task import (

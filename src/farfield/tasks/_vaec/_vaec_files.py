@@ -20,7 +20,8 @@ import torch
 from jaxtyping import Int64, UInt8
 
 from farfield._system import replace_file
-from farfield.core import Problems, excerpt, expand_home, open_regular, printable, writable_place
+from farfield.core import Problems
+from farfield.core.internal import excerpt, expand_home, open_regular, printable, writable_place
 from farfield.tasks._vaec._vaec_objects import NUM_DIMENSIONS, candidates_of
 
 MEMBERS: Final = ("imgs", "latent_class", "analogy_dim", "ABCD", "dist", "not_D")

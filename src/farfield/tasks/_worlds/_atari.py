@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Final, final
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from farfield.core import NonNegativeInt, Stream, UnknownNameError, check_fields
+from farfield.core import Stream
+from farfield.core.internal import NonNegativeInt, UnknownNameError, check_fields
 from farfield.tasks._protocol._task import TRAINING, Regime, check_number, check_regime, regimes_at
 from farfield.tasks._worlds._checked_worlds import GymnasiumWorlds
 from farfield.tasks._worlds._episodes import random_score

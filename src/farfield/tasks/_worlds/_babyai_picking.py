@@ -13,7 +13,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from jaxtyping import Int64, UInt8
 
-from farfield.core import Stream, check_fields
+from farfield.core import Stream
+from farfield.core.internal import check_fields
 from farfield.tasks._protocol._task import check_number, check_regime
 from farfield.tasks._worlds._checked_worlds import GymnasiumWorlds
 from farfield.tasks._worlds._episodes import random_score

@@ -11,8 +11,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from farfield.core import Stream, excerpt
+from farfield.core import Stream
 from farfield.core import stream as stream_of
+from farfield.core.internal import excerpt
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._environment import Environment
 from farfield.tasks._protocol._task import TRAINING, check_number

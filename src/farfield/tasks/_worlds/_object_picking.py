@@ -9,7 +9,8 @@ from typing import ClassVar, Final, final
 import numpy as np
 from jaxtyping import Float, Int64, UInt8
 
-from farfield.core import Stream, check_fields
+from farfield.core import Stream
+from farfield.core.internal import check_fields
 from farfield.tasks._protocol._task import (
     TRAINING,
     Regime,

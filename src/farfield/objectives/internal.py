@@ -1,0 +1,6 @@
+"""Names of `farfield.objectives` for Farfield itself; they may change in any release."""
+
+from farfield._exports import exported
+from farfield.objectives._objective import Carry as Carry
+
+__all__ = exported(vars())

@@ -1,0 +1,13 @@
+"""Names of `farfield.suites` for Farfield itself; they may change in any release."""
+
+from farfield._exports import exported
+from farfield.suites._bench import Benchmark as Benchmark
+from farfield.suites._bench import Misfit as Misfit
+from farfield.suites._bench import fitted as fitted
+from farfield.suites._bench import load_module as load_module
+from farfield.suites._recorded import Recorded as Recorded
+from farfield.suites._recorded import record_suite as record_suite
+from farfield.suites._suites import Item as Item
+from farfield.suites._suites import Suite as Suite
+
+__all__ = exported(vars())
