@@ -806,7 +806,7 @@ def test_where_nothing_was_run_a_report_is_of_what_comes_with_farfield(
     run([Job(experiment=ASKED_FOR, seed=0)], Store("runs"), Here())
     lacking = farfield("report webb2021/tiny")
     assert lacking.status == 2
-    assert lacking.err.endswith("--records results shows what comes with Farfield\n")
+    assert lacking.err.endswith("--records results shows the records of the package\n")
     exported = farfield("report webb2021/tiny --export")
     assert exported.status == 2
     assert "webb2021/tiny has no records at the paper budget" in exported.err

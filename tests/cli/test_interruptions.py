@@ -92,7 +92,7 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(
     status, _, err = process.finish()
     assert status == 130
     assert err == (
-        "farfield: stopped; what finished is kept, the same command goes on with the rest\n"
+        "farfield: stopped; finished runs are kept, the same command goes on with the rest\n"
     )
     assert len(begun) == 1
     wait_for(lambda: all(gone(pid) for pid in begun))

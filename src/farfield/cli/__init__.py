@@ -1,4 +1,4 @@
-"""The command line: `farfield list`, `train`, `bench`, `reproduce`, `report` and the others."""
+"""The command line: `farfield list`, `train`, `bench`, `reproduce`, `report` and other commands."""
 
 from farfield.cli._main import main as main
 

@@ -13,7 +13,7 @@ RECORDS = Path("runs")
 """Folder of records, where none is named."""
 
 RESULTS = Path("results")
-"""Folder of exports, where none is named; where there is none, what comes with Farfield is read."""
+"""Default folder of exports; where it is missing, the exports in the package are read."""
 
 REPORTS = Path("reports")
 """Folder of reports, where none is named."""
@@ -28,19 +28,19 @@ Matmul = Literal["float32", "tf32"]
 @final
 @dataclass(frozen=True, kw_only=True)
 class List:
-    """List what there is: tasks, models, layers, claims, statements, figures and so on."""
+    """List names: tasks, models, layers, claims, statements, figures and so on."""
 
     kind: tyro.conf.Positional[str] = "all"
     """tasks, environments, models, layers, encoders, contexts, objectives, papers, claims,
     statements, figures, data-sets or all; or settings, those of a table's claims beside the text
     and the released code."""
     results: Path = RESULTS
-    """Folder that `report --export` wrote to: what was run of the claims. What comes with Farfield
-    if not given and not there."""
+    """Folder that `report --export` wrote to, with the runs of the claims. The exports
+    of the package if not given and not there."""
     table: str | None = None
     """PAPER/TABLE or PAPER/FIGURE whose settings are listed."""
     cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
-    """Cells whose settings are listed, e.g. esbn+tcn/withheld-95; * stands for anything; all if not
+    """Cells whose settings are listed, e.g. esbn+tcn/withheld-95; * matches anything; all if not
     given."""
 
 
@@ -51,7 +51,7 @@ class Show:
 
     Of an environment, such as object-picking, beginnings of episodes are drawn.
     Fields of the task follow their names: --task.row-length 20. `farfield list tasks` shows them
-    all, --help behind the name of a task says what its are.
+    all, --help behind the name of a task shows its own.
     """
 
     task: tyro.conf.Positional[str]
@@ -77,10 +77,10 @@ class Training:
     """Name of a model or layer that reads problems as the task can be read: `farfield list` says
     how that is."""
     encoder: str | None = None
-    """Name of the encoder; if not given, that of the papers for such items: conv for gray images,
-    panel where they are candidates, analogy for color images, linear for vectors and for what is
-    read in order, patch or component for the parts of a single item. A model that reads a single
-    item as a whole takes none."""
+    """Name of the encoder; if not given, the encoder of the papers for these items: conv for gray
+    images, panel for candidates, analogy for color images, linear for vectors and for items that
+    are read in order, patch or component for the parts of a single item. A model that reads a
+    single item as a whole takes none."""
     context: str | None = None
     """Normalization of the embeddings over the context of each problem, by name, or none; if not
     given, norm where all items of a problem are looked at together, else none."""
@@ -92,17 +92,17 @@ class Training:
     records: Path = RECORDS
     """Folder of records."""
     device: Device = "cpu"
-    """Where networks train."""
+    """Device on which networks train."""
     workers: int | None = None
     """Processes; if not given, as many as there are cores, and none on a GPU."""
     executor: str | None = None
     """ray, ray://HOST:PORT or slurm: a cluster to train on, with a core or, for cuda, a GPU a
     network or population; --workers is then how many share a GPU. This machine if not given."""
     shared: bool = False
-    """Every machine of the Ray cluster sees the folder of records at the same path: checkpoints are
-    kept there, so that a network whose machine is lost goes on from its last one."""
+    """True if every machine of the Ray cluster sees the folder of records at the same path:
+    checkpoints are kept there, and a network of a lost machine resumes from the last of them."""
     matmul: Matmul = "float32"
-    """Precision of matrix products on a GPU; tf32 rounds what is multiplied, and is faster."""
+    """Precision of matrix products on a GPU; tf32 rounds the factors, and is faster."""
 
 
 @final
@@ -112,8 +112,8 @@ class Train(Training):
 
     Fields of the task, the model and the recipe follow their names: --task.withheld 95,
     --model.hidden-size 256, --recipe.steps 3000. `farfield list tasks` and `farfield list models`
-    show them all, --help behind the names of both says what theirs are. In an environment agents
-    with a recurrent layer learn with PPO, those with implicit-quantiles with RainbowIQN, whose
+    show them all, --help behind both names shows their own. In an environment agents with a
+    recurrent layer learn with PPO, agents with implicit-quantiles with RainbowIQN, whose
     fields follow: --objective.rollout-length 64.
     """
 
@@ -134,7 +134,7 @@ class Search(Training):
     samples: int | None = None
     """Combinations to draw at random; all if not given."""
     metric: str | None = None
-    """Name of the score to choose by; that of the task if not given."""
+    """Name of the score to choose by; the metric of the task if not given."""
     regime: str = "validation"
     """Name of the regime to choose on: validation."""
     seeds: int = 1
@@ -157,14 +157,14 @@ class Bench:
     suite: str = "relational"
     """relational, sequence, set or image."""
     seeds: int | None = None
-    """Networks to train on each task, seeds 0 to N-1; what the suite names if not given."""
+    """Networks to train on each task, seeds 0 to N-1; the number of the suite if not given."""
     records: Path = RECORDS
-    """Folder of records: what is there is not trained again."""
+    """Folder of records: recorded networks are not trained again."""
     out: Path | None = None
     """Folder for the picture and the tables; reports/bench-CLASS-SUITE-KEY if not given, with the
     beginning of the key of the first experiment, so that another class or code has another."""
     device: Device = "cpu"
-    """Where networks train."""
+    """Device on which networks train."""
     workers: int | None = None
     """Processes; if not given, as many as there are cores, and none on a GPU."""
 
@@ -177,37 +177,37 @@ class Reproduce:
     table: tyro.conf.Positional[str]
     """PAPER/TABLE or PAPER/FIGURE, e.g. webb2021/table-11; `farfield list` shows all."""
     cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
-    """Cells to run, e.g. esbn+tcn/withheld-95; * stands for anything; all if not given."""
+    """Cells to run, e.g. esbn+tcn/withheld-95; * matches anything; all if not given."""
     seeds: int | None = None
-    """Networks to train for each cell, seeds 0 to N-1; 10 if not given, or what the quick budget
-    of a figure takes."""
+    """Networks to train for each cell, seeds 0 to N-1; 10 if not given, or the number of
+    the quick budget of a figure."""
     budget: Literal["quick", "paper"] = "quick"
-    """A stated share of the paper's training steps, or all of them."""
+    """Number of training steps: a stated share of the paper's, or all."""
     images: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
     FARFIELD_DATA."""
     records: Path = RECORDS
-    """Folder of records: what is there is not run again."""
+    """Folder of records: recorded experiments are not run again."""
     out: Path | None = None
     """Folder for the report; reports/PAPER-TABLE-BUDGET if not given."""
     device: Device = "cpu"
-    """Where networks train."""
+    """Device on which networks train."""
     workers: int | None = None
     """Processes; if not given, as many as there are cores, and none on a GPU."""
     executor: str | None = None
     """ray, ray://HOST:PORT or slurm: a cluster to train on, with a core or, for cuda, a GPU a
     network or population; --workers is then how many share a GPU. This machine if not given."""
     shared: bool = False
-    """Every machine of the Ray cluster sees the folder of records at the same path: checkpoints are
-    kept there, so that a network whose machine is lost goes on from its last one."""
+    """True if every machine of the Ray cluster sees the folder of records at the same path:
+    checkpoints are kept there, and a network of a lost machine resumes from the last of them."""
     matmul: Matmul = "float32"
-    """Precision of matrix products on a GPU; tf32 rounds what is multiplied, and is faster."""
+    """Precision of matrix products on a GPU; tf32 rounds the factors, and is faster."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Say what a table would cost before anything is run: networks, steps, hours, memory, data.
+    """Estimate the cost of a table before anything is run: networks, steps, hours, memory, data.
 
     Each model is trained for a second on this machine; nothing is kept. Networks with a record are
     not counted.
@@ -216,15 +216,15 @@ class Plan:
     table: tyro.conf.Positional[str]
     """PAPER/TABLE or PAPER/FIGURE, e.g. webb2021/table-11; `farfield list` shows all."""
     cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
-    """Cells, e.g. esbn+tcn/withheld-95; * stands for anything; all if not given."""
+    """Cells, e.g. esbn+tcn/withheld-95; * matches anything; all if not given."""
     seeds: int | None = None
     """Networks of each cell, as for `farfield reproduce`."""
     budget: Literal["quick", "paper"] = "quick"
-    """A stated share of the paper's training steps, or all of them."""
+    """Number of training steps: a stated share of the paper's, or all."""
     records: Path = RECORDS
-    """Folder of records: what is there is not run again."""
+    """Folder of records: recorded experiments are not run again."""
     device: Device = "cpu"
-    """Where networks would train."""
+    """Device on which networks would train."""
     workers: int | None = None
     """Processes; if not given, as many as there are cores, and none on a GPU."""
 
@@ -235,14 +235,14 @@ class Verify:
     """Train a share of the recorded networks anew and compare them with their records.
 
     On the same kind of machine a network has the same bytes. On another, each score after the last
-    step must be within the spread of the seeds. What it takes is said first; nothing that is
+    step must be within the spread of the seeds. The cost is shown first; nothing that is
     recorded is changed. The status is 1 if a network differs.
     """
 
     table: tyro.conf.Positional[str | None] = None
     """PAPER/TABLE or PAPER/FIGURE; everything that is recorded if not given."""
     cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
-    """Cells to draw from, e.g. esbn+tcn/withheld-95; * stands for anything; all if not given."""
+    """Cells to draw from, e.g. esbn+tcn/withheld-95; * matches anything; all if not given."""
     share: float = 0.05
     """Share of the networks, in (0, 1]; their number is rounded up."""
     seed: int = 0
@@ -255,7 +255,7 @@ class Verify:
     """Folder of records, or one that `report --export` wrote, such as results, which comes with
     Farfield."""
     device: Device = "cpu"
-    """Where networks train."""
+    """Device on which networks train."""
     workers: int | None = None
     """Processes; if not given, as many as there are cores, and none on a GPU."""
     matmul: Matmul = "float32"
@@ -270,7 +270,7 @@ class Report:
     table: tyro.conf.Positional[str | None] = None
     """PAPER/TABLE or PAPER/FIGURE; every table with records if not given."""
     cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
-    """Cells to report, e.g. esbn+tcn/withheld-95; * stands for anything; all if not given."""
+    """Cells to report, e.g. esbn+tcn/withheld-95; * matches anything; all if not given."""
     budget: Literal["quick", "paper"] = "paper"
     """Budget of the runs to report."""
     seeds: int = NETWORKS
@@ -279,15 +279,15 @@ class Report:
     """Images that the runs used."""
     records: Path = RECORDS
     """Folder of records, or one that --export wrote, such as results, which comes with Farfield and
-    is read where runs holds no records; there are no trained networks in it, and what needs them is
+    is read where runs holds no records. It has no trained networks; exhibits that need them are
     left out."""
     out: Path = REPORTS
     """Folder for reports, one folder in it for each table."""
     svg: bool = False
     """Draw the pictures of the page as SVG too, for light and dark screens: some seconds more."""
     export: bool = False
-    """Also write the records behind each table as text to results/, what a figure that is named
-    measures with its pictures, and the pages made from them."""
+    """Also write the records behind each table as text to results/, the measurements and pictures
+    of a named figure, and the pages made from them."""
     any_commit: bool = False
     """Export networks of an uncommitted tree, and of a commit that the repository lacks, too; the
     pages mark them."""
@@ -308,7 +308,7 @@ class Explore:
     records: Path = RECORDS
     """Folder of records, or one that `report --export` wrote."""
     results: Path = RESULTS
-    """Folder that `report --export` wrote to. What comes with Farfield if not given and not
+    """Folder that `report --export` wrote to. The exports of the package if not given and not
     there."""
     port: int = 8080
     """Port of 127.0.0.1."""
@@ -417,7 +417,7 @@ class OfRuns:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """Print what makes the shell complete commands, options and names at a TAB.
+    """Print the script by which the shell completes commands, options and names at a TAB.
 
     In ~/.bashrc: eval "$(farfield completion)". In ~/.zshrc the same, after: autoload -U compinit
     bashcompinit; compinit; bashcompinit.
@@ -440,7 +440,7 @@ Command = (
     | Annotated[Cite, tyro.conf.subcommand("cite")]
     | Annotated[Completion, tyro.conf.subcommand("completion")]
 )
-"""One command and what it takes."""
+"""One command and its arguments."""
 
 COMMANDS: Final[dict[str, type]] = {
     "list": List,
@@ -462,7 +462,7 @@ COMMANDS: Final[dict[str, type]] = {
 
 
 def options_of(command: type) -> tuple[str, ...]:
-    """The options of a command as they are typed.
+    """List the options of a command as typed.
 
     Args:
         command: One of the classes above.

@@ -12,13 +12,13 @@ UNFOLDED = 10_000
 
 
 def make_console() -> Console:
-    """Standard output: as wide as the terminal, or as `COLUMNS` says, or without end in a pipe."""
+    """Make a console as wide as the terminal or `COLUMNS`, unlimited in a pipe."""
     is_folded = sys.stdout.isatty() or "COLUMNS" in os.environ
     return Console(width=None if is_folded else UNFOLDED)
 
 
 def say(console: Console, text: str) -> None:
-    """Print a text as it is, its long lines whole and without colors.
+    """Print a text unchanged, its long lines whole and without colors.
 
     Args:
         console: Where to.
@@ -28,7 +28,7 @@ def say(console: Console, text: str) -> None:
 
 
 def write(text: str) -> None:
-    """Write a text as it is, tabs and long lines included.
+    """Write a text unchanged, tabs and long lines included.
 
     Args:
         text: Of whole lines. A reader that is gone, as `head` soon is, is no error.

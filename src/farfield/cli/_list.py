@@ -1,4 +1,7 @@
-"""Names as literal data, and the commands that read them without torch: list, cite, completion."""
+"""Names as literal data, and the commands that read them without torch: list, cite, completion.
+
+`make pages` makes `names.json` from the classes and tables; a test compares them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from farfield.cli._console import write
 NAMES: Final[dict[str, dict[str, list[str]]]] = json.loads(
     Path(__file__).with_name("names.json").read_text("utf-8")
 )
-"""By kind and name: a line on what it is, then its fields with their defaults, or what it holds."""
+"""Entries by kind and name: a description, then its fields with their defaults, or its contents."""
 
 KINDS: Final = {
     "task": ("task", ("tasks", "environments")),
@@ -31,15 +34,14 @@ KINDS: Final = {
     "data_set": ("data set", ("data-sets",)),
     "what": ("paper or table", ("papers", "claims", "figures")),
 }
-"""By argument of a command: what it is called in errors, and the kinds of the names it takes."""
+"""Name in errors of each argument of a command, and the kinds of names that it takes."""
 
 OTHERS: Final = {"kind": ("all", "settings", *NAMES), "context": ("none",)}
-"""By argument of a command: words it takes beside names."""
+"""Words that an argument of a command takes beside names."""
 
 
-# `names.json` is made from the classes and tables themselves by `make docs`; a test sees to it.
 def known(argument: str) -> list[str]:
-    """Every name that an argument takes; none where it takes something else.
+    """List the names that an argument takes; none where it takes something else.
 
     Args:
         argument: The argument's field, e.g. `"task"`.
@@ -65,7 +67,7 @@ def check_names(command: Any) -> None:
 
 
 def fields_of(task: str) -> list[str]:
-    """Names of the fields of a task, as options.
+    """List the names of the fields of a task, as options.
 
     Args:
         task: Its name; one that is not known has none.
@@ -78,15 +80,15 @@ INDENT = "    "
 
 
 def list_names(command: List) -> None:
-    """Print what there is, with a line on each.
+    """Print the names of a kind, with a line on each.
 
-    On a terminal names stand above what they are, folded to its width. In a pipe every name is one
-    line of four columns between tabs: kind, name, what it is, and its fields or what it holds.
-    Claims that are asked for alone say what was run of them, which takes seconds to find. Settings
-    are those of a table.
+    On a terminal each name is above its description, folded to the width of the terminal. In a
+    pipe every name is one line of four columns between tabs: kind, name, description, and its
+    fields or contents. Claims that are listed alone also show their runs, which takes seconds to
+    find. Settings belong to one table.
 
     Args:
-        command: What to list.
+        command: The arguments.
 
     Raises:
         ValueError: If settings are asked for without a table, or a table or cell without settings.
@@ -127,10 +129,10 @@ def _rows(kind: str, command: List) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def folded(parts: Sequence[str], width: int) -> str:
-    """Lines of some parts, broken between two parts or words, and within a word if it is longer.
+    """Fold parts to lines, broken between two parts or words, and within a longer word.
 
     Args:
-        parts: What stands between commas.
+        parts: Texts between commas.
         width: Columns there are.
     """
     lines = textwrap.wrap(
@@ -147,7 +149,7 @@ def cite(command: Cite) -> None:
     """Print BibTeX entries.
 
     Args:
-        command: Of what.
+        command: The arguments.
     """
     keys = dict.fromkeys(name.partition("/")[0] for name in command.what or REFERENCES)
     entries = [REFERENCES[key].bibtex() for key in keys]
@@ -175,10 +177,10 @@ def print_script(command: Completion) -> None:
 
 
 def candidates(words: Sequence[str]) -> list[str]:
-    """Words that the last one may become.
+    """List the words that the last word may become.
 
     Args:
-        words: The words behind `farfield`, the last one as far as it is typed.
+        words: The words behind `farfield`, the last word as far as typed.
     """
     *before, last = words
     if not before:
@@ -191,7 +193,7 @@ def candidates(words: Sequence[str]) -> list[str]:
 
 
 def _values(before: Sequence[str], command: type) -> list[str]:
-    """Words that the option before the last one takes, where they are known."""
+    """List the words that the option before the last word takes, where they are known."""
     name = before[-1].removeprefix("--").replace("-", "_")
     hint = get_type_hints(command).get(name) if before[-1].startswith("--") else None
     return [] if hint is None else known(name) or _literals(hint)
@@ -202,12 +204,12 @@ def _literals(hint: Any) -> list[str]:
 
 
 def _positional(command: type) -> list[str]:
-    """Names that stand without an option."""
+    """List the names of the positional argument."""
     fields = dataclasses.fields(command)
     return [name for one in fields if "Positional" in str(one.type) for name in known(one.name)]
 
 
 def _options(before: Sequence[str], command: type) -> list[str]:
-    """Options of a command, and those of the task that is named."""
+    """List the options of a command, and the options of the named task."""
     fields = [option for word in before[1:] for option in fields_of(word)]
     return [*options_of(command), "--help", *fields]

@@ -67,7 +67,7 @@ ACTIONS: Final[dict[type, str]] = {
     Cite: "_list.cite",
     Completion: "_list.print_script",
 }
-"""By kind of command: the module that it is in, and its function there."""
+"""Module and function of each kind of command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -96,7 +96,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         status = _run(words)
     except KeyboardInterrupt:
-        status = _say("stopped; what finished is kept, the same command goes on with the rest", 130)
+        status = _say(
+            "stopped; finished runs are kept, the same command goes on with the rest", 130
+        )
     sys.exit(status)
 
 
@@ -117,7 +119,7 @@ def _run(words: Sequence[str]) -> int:
             return _unknown("option", option, (*options_of(type(command)), *fields))
     if rest and not (takes_fields and rest[0].startswith("-")):
         message = (
-            f"unrecognized: {' '.join(rest)}; `farfield {words[0]} --help` shows what there is"
+            f"unrecognized: {' '.join(rest)}; `farfield {words[0]} --help` lists the arguments"
         )
         return _say(message, 2)
     if "--cell" in words and not all(getattr(command, "cell", ())):
@@ -126,7 +128,7 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _parsed(words: Sequence[str]) -> tuple[object, Sequence[str]]:
-    """A command, and the words that are none of its own."""
+    """Parse a command; return the words that it does not know too."""
     command, rest = tyro.cli(
         Command,
         prog="farfield",
@@ -138,7 +140,7 @@ def _parsed(words: Sequence[str]) -> tuple[object, Sequence[str]]:
 
 
 def _asks_for_fields(words: Sequence[str]) -> bool:
-    """True if help is requested for a task or model with fields of its own."""
+    """Check whether help is requested for a task or model with further fields."""
     options = {word.partition("=")[0] for word in words}
     if options.isdisjoint(HELP):
         return False
@@ -148,7 +150,7 @@ def _asks_for_fields(words: Sequence[str]) -> bool:
 
 
 def _print_fields(words: Sequence[str]) -> int:
-    """Print the help of a command, and that of the fields; returns the exit status."""
+    """Print the help of a command and of the fields; return the exit status."""
     with contextlib.suppress(SystemExit):
         _parsed((words[0], "--help"))
     command, _ = _parsed([word for word in words if word not in HELP])
@@ -186,7 +188,7 @@ def _do(command: object, rest: Sequence[str]) -> int:
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Never look for garbage in what is loaded in the block, which would take half a second."""
+    """Exempt objects that are loaded in the block from garbage collection, which takes 0.5 s."""
     gc.disable()
     try:
         yield
@@ -197,7 +199,7 @@ def _uncollected() -> Iterator[None]:
 
 
 def _expanded(command: Any) -> object:
-    """A command with the home folder in its paths for `~`, which shells leave in `--out=~/mine`."""
+    """Replace `~` in the paths of a command, which shells leave in `--out=~/mine`."""
     values = {field.name: getattr(command, field.name) for field in dataclasses.fields(command)}
     paths = {name: expand_home(value) for name, value in values.items() if isinstance(value, Path)}
     return dataclasses.replace(command, **paths)
@@ -226,7 +228,7 @@ def _check(command: object) -> None:
 
 
 def _nearest_folder(name: str, folder: Path) -> Path:
-    """Nearest existing folder above a path; raises `ValueError` if that is a file."""
+    """Find the nearest existing folder above a path; raise `ValueError` if it is a file."""
     at = next(at for at in (folder, *folder.absolute().parents) if at.exists())
     if not at.is_dir():
         found = "it" if at == folder else str(at)
@@ -247,7 +249,7 @@ def _check_writable(name: str, folder: Path) -> None:
 
 
 def _action(command: object, rest: Sequence[str]) -> Callable[[], object]:
-    """Action of a command; its module is imported here, and with it what it needs and no more."""
+    """Import the module of a command, and bind its function to the command."""
     kind = next(kind for kind in ACTIONS if isinstance(command, kind))
     module, _, name = ACTIONS[kind].partition(".")
     act = getattr(import_module(f"farfield.cli.{module}"), name)
@@ -261,6 +263,6 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _say(message: str, status: int, stream: TextIO | None = None) -> int:
-    message = "\n".join(map(printable, message.split("\n")))  # it may hold what files say
+    message = "\n".join(map(printable, message.split("\n")))  # it may quote files
     (stream or sys.stderr).write(f"farfield: {message}\n")
     return status

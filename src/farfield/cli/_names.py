@@ -41,9 +41,9 @@ def find(kind: str, name: str, names: Mapping[str, Named]) -> Named:
     """Look up a name.
 
     Args:
-        kind: What is looked up, for the error.
+        kind: Kind of the name, for the error.
         name: The name received.
-        names: What there is.
+        names: The known names.
 
     Raises:
         UnknownNameError: If the name is unknown; it suggests the nearest known one.
@@ -54,7 +54,7 @@ def find(kind: str, name: str, names: Mapping[str, Named]) -> Named:
 
 
 def find_task_or_environment(name: str) -> Any:
-    """The class of a task, or of an environment.
+    """Find the class of a task or environment.
 
     Args:
         name: Its name on the command line.
@@ -66,7 +66,7 @@ def find_task_or_environment(name: str) -> Any:
 
 
 def shapes_of(name: str) -> GlyphSet | None:
-    """The images of a name: `None` for the built-in glyphs, else the letters or the paper's.
+    """Build the images of a name: `None` for the built-in glyphs, else the letters or the paper's.
 
     Args:
         name: `"glyphs"`, `"letters"` or `"paper"`.
@@ -77,7 +77,7 @@ def shapes_of(name: str) -> GlyphSet | None:
 
 
 def options_of_task(task: Any) -> Any:
-    """A dataclass of the fields of a task that can be given on the command line.
+    """Make a dataclass of the fields of a task that the command line can set.
 
     Args:
         task: The class of the task.
@@ -88,11 +88,11 @@ def options_of_task(task: Any) -> Any:
 
 
 def fields_of_task(task: Any, options: Any, images: str) -> dict[str, Any]:
-    """Fields of a task: its options, and the images where it has such a field.
+    """Collect the fields of a task: its options, and the images where it has a field for them.
 
     Args:
         task: The class of the task.
-        options: What `options_of_task` gave, filled in.
+        options: The dataclass of `options_of_task`, filled in.
         images: Name of the images.
 
     Raises:
@@ -107,12 +107,12 @@ def fields_of_task(task: Any, options: Any, images: str) -> dict[str, Any]:
 
 
 def plain_dataclass(name: str, fields: Sequence[tuple[str, Any, Any]], described_by: type) -> Any:
-    """A frozen dataclass of options.
+    """Make a frozen dataclass of options.
 
     Args:
         name: Its name.
         fields: Name, type and default of each.
-        described_by: The class whose docstring says what they are.
+        described_by: The class whose docstring describes the options.
     """
     text = docstring_parser.parse(inspect.getdoc(described_by) or "").params
     said = {part.arg_name: " ".join((part.description or "").split()) for part in text}
@@ -142,7 +142,7 @@ MODELS: Final[dict[Reading, dict[str, type[nn.Module]]]] = {
 
 
 def find_reader(task: ProblemTask | Environment, name: str) -> tuple[Reading, type[nn.Module]]:
-    """Way in which a model reads a task, and its class.
+    """Find the class of a model, and the way in which it reads a task.
 
     Args:
         task: The task.

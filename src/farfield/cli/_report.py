@@ -113,7 +113,7 @@ def report(command: ReportCommand) -> None:
 
 
 def _records_of(command: ReportCommand, console: Console) -> Path:
-    """The folder of records: the one that is named, else recorded results where `runs` has none."""
+    """Choose the folder of records: as named, or recorded results where `runs` has none."""
     folder = results_folder(command.records)
     if folder != RECORDS or command.export or _holds_records(folder):
         return folder
@@ -124,7 +124,7 @@ def _records_of(command: ReportCommand, console: Console) -> Path:
 
 
 def _nothing(command: ReportCommand, store: Store | None, tables: Sequence[Table]) -> str:
-    """Message that nothing is recorded of some tables at a budget."""
+    """Explain that no record of some tables exists at a budget."""
     if command.table is None:
         return (
             f"records must hold runs of some table{' with such a cell' * bool(command.cell)}, "
@@ -136,7 +136,7 @@ def _nothing(command: ReportCommand, store: Store | None, tables: Sequence[Table
     hint = f"--budget {others[0]} has some" if others else "`farfield reproduce` makes some"
     known = exported_at(results_folder(RESULTS), Budget(command.budget))
     if store is not None and not others and _is_recorded(table, known):
-        hint += ", --records results shows what comes with Farfield"
+        hint += ", --records results shows the records of the package"
     return f"table {table.key} has no records at the {command.budget} budget; {hint}"
 
 
@@ -159,7 +159,7 @@ def _write_pages(command: ReportCommand, console: Console) -> None:
 
 
 def selected_tables(names: Iterable[str], command: ReportCommand | Verify) -> Iterator[Table]:
-    """Cells that a command asks for: of the table that it names, or of all tables that have some.
+    """Select the cells of a command: of the named table, or of all tables that match.
 
     Args:
         names: Keys of the tables.
@@ -175,7 +175,7 @@ def selected_tables(names: Iterable[str], command: ReportCommand | Verify) -> It
 
 
 def store_of(folder: Path) -> Store | None:
-    """Store of the records in a folder; `None` where they are exported as text.
+    """Open the store of a folder; `None` where its records are exported as text.
 
     Args:
         folder: The folder.
@@ -194,20 +194,20 @@ def store_of(folder: Path) -> Store | None:
 
 
 def _holds_records(folder: Path) -> bool:
-    """True for a folder with a database, or with records as text."""
+    """Check whether a folder has a database, or records as text."""
     exports = folder.glob("*/*.jsonl")
     return (folder / DATABASE).is_file() or any(path.is_file() for path in exports)
 
 
 def _finder(store: Store | None, command: ReportCommand, budget: Budget) -> Finder:
-    """Finder of the records of a claim, in a store or in text."""
+    """Build the finder of the records of a claim, in a store or in text."""
     if store is None:
         return exported_at(command.records, budget, command.seeds)
     return records_at(store.records, budget, command.seeds)
 
 
 def missing_of(table: Table, find_records: Finder) -> frozenset[str]:
-    """Commits behind a table that the repository lacks; none where nobody can tell.
+    """Find the commits behind a table that the repository lacks; none where that is unknown.
 
     Args:
         table: The claims.
@@ -244,7 +244,7 @@ def present(
     """Print a table and write its files, with the plates of a figure.
 
     Args:
-        found: The table with what was found.
+        found: The table with its results.
         store: Store with the trained networks; `None` where there are records alone.
         folder: Folder for the files.
         console: Console to print to.
@@ -256,7 +256,7 @@ def present(
     figure = FIGURES.get(found.key)
     plates = illustrate(figure, found, store) if figure else ()
     if figure and store is None and len(plates) < len(figure.exhibits):
-        console.print("There are no trained networks here; what needs them is left out.")
+        console.print("There are no trained networks here; exhibits that need them are left out.")
     tasks = (row.claim.experiment.task for row in found.rows)
     paths = {task.name: folder / f"problems-{task.name}.png" for task in tasks}
     sheets = {name: path for name, path in paths.items() if path.is_file()}
@@ -282,7 +282,7 @@ def claim_rows(results: Path) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _state(one: Coverage) -> list[str]:
-    """Cells run, the reason for the others, and the time these take."""
+    """Count the cells run, and give the reason and the time of the cells not run."""
     first = f"e.g. {one.cells[0].cell}" if one.cells else ""
     ran = f"run: {one.run} cells" if one.cells else ""
     time = f"about {one.time}" if one.time else ""
@@ -304,7 +304,7 @@ def setting_rows(command: List) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _beside(line: SheetLine) -> list[str]:
-    """Text, code, field and cells of a value."""
+    """Format the text, code, field and cells of a setting."""
     setting = line.setting
     section = f" ({setting.place})" if setting.place else ""
     count = len(line.claims)

@@ -28,7 +28,7 @@ from farfield.tasks.internal import HasPictures
 
 
 def plan(command: Plan) -> None:
-    """Try every model of a table for a second, and say what all of it would take.
+    """Try every model of a table for a second, and estimate the cost of the table.
 
     Args:
         command: Which table, and how much of it.
@@ -81,7 +81,7 @@ class Cost:
         return sum(networks for networks, _ in self.counts.values())
 
     def lines(self, recorded: str = "") -> list[str]:
-        """The cost in words.
+        """Describe the cost in words.
 
         Args:
             recorded: Words on networks that need no training.
@@ -105,7 +105,7 @@ class Cost:
 
 
 def cost_of(missing: Mapping[Experiment, int], device: str, workers: int | None) -> Cost:
-    """Cost of training, from a trial of each kind of experiment.
+    """Estimate the cost of training from a trial of each kind of experiment.
 
     Args:
         missing: Number of networks of each experiment.
@@ -125,7 +125,7 @@ def cost_of(missing: Mapping[Experiment, int], device: str, workers: int | None)
 
 
 def _missing(command: Plan, jobs: list[Job]) -> dict[Experiment, int]:
-    """Networks without a record, by experiment; the folder is not made."""
+    """Count the networks without a record, by experiment; the folder is not made."""
     there = (command.records / "records.sqlite").is_file()
     store = Store(command.records) if there else None
     counted: dict[Experiment, int] = {}
@@ -138,7 +138,7 @@ def _missing(command: Plan, jobs: list[Job]) -> dict[Experiment, int]:
 
 
 def _grid(cost: Cost) -> Tabular:
-    """A row for each kind of experiment."""
+    """Tabulate the cost, a row for each kind of experiment."""
     rows = []
     for kind, found in cost.tried.items():
         networks, steps = cost.counts[kind]
@@ -154,7 +154,7 @@ def _grid(cost: Cost) -> Tabular:
 
 
 def counted(networks: int) -> str:
-    """Number of networks, e.g. `1 network`.
+    """Format a number of networks, e.g. `1 network`.
 
     Args:
         networks: How many.
@@ -163,7 +163,7 @@ def counted(networks: int) -> str:
 
 
 def _duration(hours: float) -> str:
-    """A time in the unit that suits it."""
+    """Format a time in a suitable unit."""
     if hours >= 1:
         return f"{hours:,.1f} h"
     return f"{60 * hours:.1f} min" if hours >= 1 / 60 else f"{3600 * hours:.0f} s"
@@ -201,7 +201,7 @@ def _report(command: Reproduce, table: Table, seeds: int, store: Store, console:
 
 
 def _labels(table: Table, budget: Budget) -> dict[str, str]:
-    """Names of the experiments of a table, and of those that they start from."""
+    """Name the experiments of a table, and the experiments that they start from."""
     labels: dict[str, str] = {}
     for name, claim in table.cells.items():
         *before, last = claim.at(budget).stages
@@ -210,7 +210,7 @@ def _labels(table: Table, budget: Budget) -> dict[str, str]:
 
 
 def networks_of(figure: Figure | None, budget: Budget) -> int:
-    """Networks of each cell where no number was asked for.
+    """Choose the number of networks of each cell where none was given.
 
     Args:
         figure: The figure that was asked for; `None` for a table.

@@ -1,4 +1,4 @@
-"""`farfield runs`: what is in a folder of records, to look at, compare, remove and take along."""
+"""`farfield runs`: list, show, compare, delete and export the records of a folder."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ SHOWN = 10
 
 
 def do(command: Runs) -> None:
-    """Do what is asked with the runs of a folder.
+    """List, show, compare, delete or export the runs of a folder.
 
     Args:
-        command: What, and with which.
+        command: The arguments.
 
     Raises:
         ValueError: If the folder holds no records, or a key is that of no experiment or of several.
@@ -60,7 +60,7 @@ def do(command: Runs) -> None:
 
 
 def _key(store: Store, beginning: str) -> str:
-    """The key that begins so."""
+    """Complete the beginning of a key."""
     found = store.keys(beginning)
     if len(found) != 1 or not beginning:
         what = f"several begin so: {', '.join(found)}" if found else "none begins so"
@@ -72,7 +72,7 @@ def _key(store: Store, beginning: str) -> str:
 
 
 def _list(store: Store, console: Console) -> None:
-    """Two lines for each experiment: numbers, and what it is."""
+    """Print two lines for each experiment: its numbers and its description."""
     found = [records for records in map(store.records, store.keys()) if records]
     found.sort(key=lambda records: _finished(records[-1]), reverse=True)
     head = (f"{'key':{SHORT}}", "steps", "networks", "finished", "furthest out")
@@ -95,7 +95,7 @@ def _finished(record: Record) -> str:
 
 
 def _furthest(records: Sequence[Record]) -> str:
-    """Mean score in the regime furthest from training; nothing for a task of one's own."""
+    """Format the mean score in the regime furthest from training; empty for your own task."""
     try:
         point = recorded_profile(records).points[-1]
     except (ValueError, KeyError):
@@ -104,7 +104,7 @@ def _furthest(records: Sequence[Record]) -> str:
 
 
 def _show(store: Store, key: str, console: Console) -> None:
-    """All that the records say of an experiment."""
+    """Print the contents of the records of an experiment."""
     records = store.records(key)
     described = records[0].experiment
     try:
@@ -129,22 +129,22 @@ def _show(store: Store, key: str, console: Console) -> None:
 
 
 def _files(files: Mapping[str, str]) -> str:
-    """Some files by name, with the first digits of their SHA-256."""
+    """List files by name, with the first digits of their SHA-256."""
     shown = [f"{name} ({digest[:SHORT]})" for name, digest in files.items()][:SHOWN]
     return ", ".join(shown) + (f" and {len(files) - SHOWN:,} more" if len(files) > SHOWN else "")
 
 
 def printable_lines(text: str) -> str:
-    """Text of several lines without control characters.
+    """Remove control characters from a text of several lines.
 
     Args:
-        text: What a record holds.
+        text: A text of a record.
     """
     return "\n".join(map(printable, text.split("\n")))
 
 
 def _compare(store: Store, words: Sequence[str], out: Path | None, console: Console) -> None:
-    """Profiles beside each other, by the names given or what tells the models apart."""
+    """Compare profiles, named by the given words or by the differences of the models."""
     profiles = []
     for word in words:
         name, sign, beginning = word.rpartition("=")
@@ -173,7 +173,7 @@ def _delete(store: Store, command: DeleteRuns, console: Console) -> None:
 
 
 def _export(store: Store, command: ExportRuns, console: Console) -> None:
-    """Every score, in a file."""
+    """Write every score to a file."""
     keys = [_key(store, key) for key in command.keys] or store.keys()
     rows = [*score_rows(record for key in keys for record in store.records(key))]
     table = Tabular(

@@ -34,7 +34,7 @@ def show(command: Show, rest: Sequence[str]) -> None:
 
 
 def task_of(command: Show, rest: Sequence[str]) -> ProblemTask | Environment:
-    """The task that the words describe.
+    """Build the task that the words describe.
 
     Args:
         command: The words with fixed names.

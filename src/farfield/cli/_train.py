@@ -80,14 +80,14 @@ NORMALIZER = "normalizer"
 """Option of a network of images that is a `MapNormalizer`, whose fields follow its name."""
 
 WIDTH = "num_features"
-"""Option of a layer from set to set that is that of the embeddings where it is not given."""
+"""Option of a layer from set to set; by default, the option of the embeddings."""
 
 
 def train(command: Train, rest: Sequence[str]) -> None:
     """Train, then print the score in every regime.
 
     Args:
-        command: What to train.
+        command: The arguments.
         rest: Words with the fields of task, model and recipe.
     """
     experiment = experiment_of(command, rest)
@@ -110,12 +110,12 @@ def train_missing(
     store: Store,
     console: Console,
 ) -> None:
-    """Train what has no record yet, and show how far it is.
+    """Train the experiments that have no record, and show the progress.
 
     Args:
         command: Where and how many networks train at once.
         jobs: Everything that is asked for.
-        labels: What to call an experiment, by its key.
+        labels: Name of each experiment, by its key.
         console: Where to show it.
     """
     if command.executor is None:
@@ -129,7 +129,7 @@ def train_missing(
 
 
 def cluster_of(command: Training | Reproduce) -> Executor:
-    """The cluster that a command names; nothing is connected yet.
+    """Describe the cluster that a command names, without connecting to it.
 
     Args:
         command: One with an executor.
@@ -160,7 +160,7 @@ def check_trainable(experiment: Experiment) -> None:
     """Raise the error of a network that cannot be made, or of files that are missing.
 
     Args:
-        experiment: What is to be trained.
+        experiment: The experiment to train.
     """
     experiment.model.build(experiment.task, stream(0, "trial"))
     if not is_at_hand(experiment.task):
@@ -168,7 +168,7 @@ def check_trainable(experiment: Experiment) -> None:
 
 
 def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
-    """The experiment that the words describe.
+    """Build the experiment that the words describe.
 
     Args:
         command: The words with fixed names.
@@ -206,7 +206,7 @@ def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
 
 
 def _usual_encoder(task: ProblemTask, reading: Reading) -> str:
-    """Name of the encoder that the papers have for such items, read in such a way."""
+    """Choose the encoder that the papers use for the items and the reading of a task."""
     form = form_of(task)
     if reading == "elements":
         return "patch" if "height" in form.axes else "component"
@@ -226,7 +226,7 @@ def _usual_encoder(task: ProblemTask, reading: Reading) -> str:
 def _network(
     task: ProblemTask | Environment, reading: Reading, part: Spec, command: Training
 ) -> Architecture:
-    """A network with a model that reads a task in one way.
+    """Build a network with a model that reads a task in one way.
 
     Where a task gives more than the first item, a network in order goes on from its own answers.
     """
@@ -245,7 +245,7 @@ def _network(
     if reading in ("item", "maps", "restoration"):
         if command.encoder is not None:
             raise ValueError(
-                f"encoder must be left out for {command.model}, which reads items as they are, "
+                f"encoder must be left out for {command.model}, which reads items without one, "
                 f"got {command.encoder!r}"
             )
         return MapNetwork(reader=part) if reading == "maps" else ItemNetwork(core=part)
@@ -265,7 +265,7 @@ def _network(
 def _network_in_context(
     reading: Reading, part: Spec, encoder: Spec, command: Training
 ) -> Architecture:
-    """A network with a model that looks at several items together."""
+    """Build a network with a model that reads several items together."""
     context = None
     usual = "none" if isinstance(part.cls, ReadsMemberships) else "norm"
     if (name := command.context or usual) != "none":
@@ -296,7 +296,7 @@ def _options_of_module(cls: type[nn.Module]) -> Any:
 
 
 def _options_of_normalizer(given: MapNormalizer, *, is_left_out: bool) -> Any:
-    """A dataclass of the fields of a normalizer, of which there is none where `field` is none."""
+    """Make a dataclass of the fields of a normalizer; `field` none means no normalizer."""
     hints = get_type_hints(MapNormalizer)
     fields = [(f.name, hints[f.name], getattr(given, f.name)) for f in dataclasses.fields(given)]
     (name, kinds, kind), *others = fields
@@ -306,7 +306,7 @@ def _options_of_normalizer(given: MapNormalizer, *, is_left_out: bool) -> Any:
 
 
 def _normalizer(**chosen: Any) -> MapNormalizer | None:
-    """The normalizer of options."""
+    """Build the normalizer of options."""
     return None if chosen["field"] == "none" else MapNormalizer(**chosen)
 
 
@@ -314,7 +314,7 @@ def search(command: Command, rest: Sequence[str]) -> None:
     """Train every combination that has no record yet, then choose.
 
     Args:
-        command: What to train, and with which values.
+        command: The arguments.
         rest: Words with the fields of task, model and recipe.
     """
     asked = search_of(command, rest)
@@ -339,7 +339,7 @@ def search(command: Command, rest: Sequence[str]) -> None:
 
 
 def search_of(command: Command, rest: Sequence[str]) -> Search:
-    """The search that the words describe.
+    """Build the search that the words describe.
 
     Args:
         command: The words with fixed names.
@@ -357,7 +357,7 @@ def search_of(command: Command, rest: Sequence[str]) -> Search:
 
 
 def _field(text: str, network: Architecture) -> Choice | Uniform:
-    """A field and its values, from `recipe.learning-rate=0.1,0.01`."""
+    """Parse a field and its values, e.g. `recipe.learning-rate=0.1,0.01`."""
     name, sign, values = text.partition("=")
     if not (sign and values):
         raise ValueError(
@@ -374,7 +374,7 @@ def _field(text: str, network: Architecture) -> Choice | Uniform:
 
 
 def _path(name: str, network: Architecture) -> str:
-    """Path of a field in the experiment, where `model` is short for the model in the network."""
+    """Expand the path of a field: `model` abbreviates the model in the network."""
     before, _, field = name.partition(".")
     part = next(part for part in ("reasoner", "scorer", "core") if hasattr(network, part))
     first = field.partition(".")[0]
@@ -383,7 +383,7 @@ def _path(name: str, network: Architecture) -> str:
 
 
 def _value(text: str) -> Any:
-    """The number, truth value or `None` that a text writes; the text itself if it is none."""
+    """Parse a number, truth value or `None`; return any other text unchanged."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -391,7 +391,7 @@ def _value(text: str) -> Any:
 
 
 def _grid(selection: Selection) -> Grid:
-    """The trials with their scores; the chosen one in bold."""
+    """Tabulate the trials with their scores; the chosen trial in bold."""
     measure = measure_of(selection.metric)
     grid = Grid(box=None, padding=(0, 2))
     for heading in (*selection.names, f"{measure.label}, {selection.regime}", "networks"):
@@ -405,7 +405,7 @@ def _grid(selection: Selection) -> Grid:
 
 
 def _score(trial: ScoredTrial, metric: str) -> str:
-    """Mean and standard error of the networks of a trial."""
+    """Format the mean and standard error of the networks of a trial."""
     measure, scores = measure_of(metric), [s for s in trial.scores if s is not None]
     if trial.mean is None:
         return DIVERGED
@@ -416,7 +416,7 @@ def _score(trial: ScoredTrial, metric: str) -> str:
 
 
 def _networks(trial: ScoredTrial) -> str:
-    """Number of networks of a trial, and of those that diverged."""
+    """Format the number of networks of a trial, and of diverged networks."""
     gone = trial.scores.count(None)
     count = len(trial.scores)
     return f"{count - gone} of {count}, {gone} diverged" if gone else str(count)

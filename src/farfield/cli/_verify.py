@@ -87,7 +87,7 @@ def _compare(
 
 
 def _all_runs(store: Store) -> tuple[Runs, int]:
-    """Every run of a folder that can be made again, and the number of others."""
+    """Find the runs of a folder that can be repeated, and count the other runs."""
     runs, left_out = Runs(), 0
     for key in sorted(store.keys()):
         records = store.records(key)
@@ -105,7 +105,7 @@ def _all_runs(store: Store) -> tuple[Runs, int]:
 
 
 def _runs_of_tables(command: Verify, store: Store | None) -> Runs:
-    """Runs of the cells that are asked for; one that is in several cells goes by the first."""
+    """Find the runs of the selected cells; a run of several cells is named by the first."""
     budget, runs = Budget(command.budget), Runs()
     find = (
         exported_at(command.records, budget) if store is None else records_at(store.records, budget)

@@ -55,7 +55,7 @@ PICTURES: Final = {"problems": "problems_picture", "network": "network_picture"}
 """Pages with a picture, each at the page's address and `.png`, with its function there."""
 
 CHILD: Final = Child()
-"""The process that draws pictures and looks into networks, for all applications here."""
+"""Process that draws pictures and evaluates networks, shared by all applications."""
 
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; "
@@ -78,7 +78,7 @@ TEMPLATES.filters["span"] = lambda seconds: str(timedelta(seconds=round(seconds)
 
 
 def application(records: Path, results: Path) -> Starlette:
-    """The application that a server runs.
+    """Build the application that a server runs.
 
     Args:
         records: Folder of records; it may be absent, or one that `report --export` wrote.
@@ -124,7 +124,7 @@ class _Server(uvicorn.Server):
     """A server that ends with the first Ctrl-C, though a picture is being drawn."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Refuse what is being drawn, then end."""
+        """Refuse open requests, then end."""
         CHILD.close()
         super().handle_exit(sig, frame)
 
@@ -141,7 +141,7 @@ class _Guard:
     """Refuse requests that another site's page makes, and add headers to every answer.
 
     Args:
-        app: What answers.
+        app: The application.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -175,19 +175,19 @@ def _front(request: Request) -> Response:
 
 
 def _called(name: str, request: Request) -> Any:
-    """Result of a function of `_pages` for a request."""
+    """Call a function of `_pages` for a request."""
     pages: Any = import_module("farfield.explorer._pages")
     source = pages.source_of(*request.app.state.folders)
     return getattr(pages, name)(source, request.query_params)
 
 
 def _asked(name: str, request: Request, query: QueryParams) -> Any:
-    """The same, from the process that draws."""
+    """Call a function of `_pages` in the process that draws."""
     return CHILD.ask(name, request.app.state.folders, query.multi_items())
 
 
 def _page(name: str) -> Callable[[Request], Response]:
-    """Endpoint of a page; not a coroutine, so it is called in a thread."""
+    """Make the endpoint of a page; not a coroutine, so it is called in a thread."""
 
     def answer(request: Request) -> Response:
         return _rendered(name, request, **_called(name, request))
@@ -196,7 +196,7 @@ def _page(name: str) -> Callable[[Request], Response]:
 
 
 def _page_with_picture(name: str) -> Callable[[Request], Response]:
-    """Endpoint of a page with a picture, or with the reason that there is none."""
+    """Make the endpoint of a page with a picture, or with the reason that there is none."""
 
     def answer(request: Request) -> Response:
         context = _asked(name, request, request.query_params)
@@ -211,7 +211,7 @@ def _page_with_picture(name: str) -> Callable[[Request], Response]:
 
 
 def _picture(name: str) -> Callable[[Request], Response]:
-    """Endpoint of a PNG."""
+    """Make the endpoint of a PNG."""
 
     def answer(request: Request) -> Response:
         picture = _asked(name, request, request.query_params)
@@ -221,7 +221,7 @@ def _picture(name: str) -> Callable[[Request], Response]:
 
 
 def _refuse(request: Request, error: Exception) -> Response:
-    """The page of an error."""
+    """Render the page of an error."""
     if isinstance(error, HTTPException):
         return _rendered("error", request, error.status_code, message=error.detail)
     return _rendered("error", request, status_of(error), message=str(error))

@@ -54,7 +54,7 @@ _Call = tuple[str, Sequence[str], Sequence[tuple[str, str]]]
 
 
 def status_of(error: Exception) -> int:
-    """Status of an error whose message says all.
+    """Choose the status of an error with a complete message.
 
     Args:
         error: One of the classes of `STATUS`.
@@ -89,7 +89,7 @@ class Child:
                 )
 
     def ask(self, *call: Any) -> Any:
-        """Result of a function of `_pages`; one request is answered after the other.
+        """Call a function of `_pages`; one request is answered after the other.
 
         Args:
             call: The name of the function, the folders, and the words of the request.
@@ -101,7 +101,7 @@ class Child:
             self.start()
             status, found = self._answer(call)
             if status == _TOO_MUCH:
-                self._end()  # what it holds is not given back
+                self._end()  # its memory is not released
             if status != 200:
                 self.start()
                 raise HTTPException(status, found)
@@ -151,7 +151,7 @@ class Child:
             process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe:
-                    with contextlib.suppress(OSError):  # what was not sent any more
+                    with contextlib.suppress(OSError):  # the rest of the request
                         pipe.close()
         self._process = None
 
@@ -169,10 +169,10 @@ def _timer(seconds: float, act: Callable[[], None]) -> Iterator[None]:
 
 
 def answer_requests() -> None:
-    """Answer requests from standard input until it ends: what the process does."""
+    """Answer requests from standard input until it ends: the work of the process."""
     try:
         replies = os.fdopen(os.dup(1), "wb")
-        os.dup2(2, 1)  # what a module prints goes to standard error
+        os.dup2(2, 1)  # prints of a module go to standard error
         calls: queue.SimpleQueue[_Call] = queue.SimpleQueue()
         threading.Thread(target=_read, args=(sys.stdin.buffer, calls), daemon=True).start()
         pages = import_module("farfield.explorer._pages")
@@ -215,11 +215,11 @@ def _receive(pipe: IO[bytes]) -> Any:
 
 
 def answer(pages: Any, call: _Call) -> tuple[int, Any]:
-    """Status of a request, and its result or the reason that there is none.
+    """Return the status of a request, and its result or the reason that there is none.
 
     Args:
         pages: The module of the pages.
-        call: What is asked for.
+        call: The request.
     """
     function, folders, words = call
     try:

@@ -1,4 +1,4 @@
-"""A trained network's answer to one problem, and what stands behind it."""
+"""Answer of a trained network to one problem, with its attention or memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from farfield.tasks.internal import metric_of
 from farfield.training.internal import score_problems
 
 MOST_ANSWERS: Final = 32
-"""Possible answers, or places, that are shown."""
+"""Maximum number of possible answers, or of positions, that are shown."""
 
 MOST_COLUMNS: Final = 64
 """Columns of a map; of more, stretches of equal length are averaged."""
@@ -32,8 +32,8 @@ class Map:
     """Numbers 0…1 in rows and columns.
 
     Args:
-        title: What they are.
-        corner: What rows and columns are.
+        title: Name of the numbers.
+        corner: Names of rows and columns.
         rows: Name of each row.
         columns: Name of each column.
         values: Row by row.
@@ -47,11 +47,11 @@ class Map:
 
 
 def map_of(title: str, corner: str, values: Tensor, *, first: int = 1) -> Map:
-    """A matrix with numbered rows and columns; many columns are averaged in stretches.
+    """Build a matrix with numbered rows and columns; many columns are averaged in stretches.
 
     Args:
-        title: What it is.
-        corner: What rows and columns are.
+        title: Name of the matrix.
+        corner: Names of rows and columns.
         values: The numbers, (row, column).
         first: Number of the first row; columns begin with 1.
     """
@@ -69,7 +69,7 @@ def map_of(title: str, corner: str, values: Tensor, *, first: int = 1) -> Map:
 
 
 def answer_of(network: nn.Module, task: ProblemTask, problem: Problems) -> list[tuple[str, str]]:
-    """The answer to a problem in words: what it is, and what is right.
+    """Describe the answer to a problem, and the correct answer.
 
     Args:
         network: A trained network.
@@ -91,13 +91,13 @@ def answer_of(network: nn.Module, task: ProblemTask, problem: Problems) -> list[
             lines.append((f"answer {number}{sign}", f"{100 * share:.1f} %"))
     elif outputs.ndim == 3 and target.shape == outputs.shape[:2]:
         said, right = outputs[0].argmax(-1)[-MOST_ANSWERS:], target[0][-MOST_ANSWERS:]
-        lines.append(("answers at the last places", " ".join(map(str, said.tolist()))))
+        lines.append(("answers at the last positions", " ".join(map(str, said.tolist()))))
         lines.append(("right there", " ".join(map(str, right.tolist()))))
     return lines
 
 
 def maps_of(network: nn.Module, problem: Problems) -> list[Map]:
-    """Attention, keys or mechanisms of a network on a problem, as far as its kind has such.
+    """Compute the attention, keys or mechanisms of a network on a problem, if its kind has any.
 
     Args:
         network: A trained network.
@@ -113,21 +113,21 @@ def maps_of(network: nn.Module, problem: Problems) -> list[Map]:
 
 
 def _recalled(network: nn.Module, problem: Problems) -> list[Map]:
-    """Likeness of the keys that an ESBN reads to those that it wrote."""
+    """Compute the cosine of the keys that an ESBN reads to the keys that it wrote."""
     if not isinstance(network, Relational) or not isinstance(network.reasoner, ESBN):
         raise ValueError("the network has no keys")
     with torch.inference_mode():
         keys = network.reasoner.keys(network.embed(problem.table(), problem.index))
     read, written = keys.read[0, 1:], keys.written[0]
     alike = F.cosine_similarity(read[:, None], written[None], dim=-1).clamp(0, 1)
-    title = "Keys: likeness (cosine) of the key read at a place to the keys written"
+    title = "Keys: likeness (cosine) of the key read at a time step to the keys written"
     return [map_of(title, "read ╲ written", alike, first=2)]
 
 
 def _attended(network: nn.Module, problem: Problems) -> list[Map]:
     weights = attention_of(network, problem)[0]
     return [
-        map_of(f"Attention, head {number}", "place ╲ to", head)
+        map_of(f"Attention, head {number}", "position ╲ to", head)
         for number, head in enumerate(weights, 1)
     ]
 
@@ -145,7 +145,7 @@ def _routed(network: nn.Module, problem: Problems) -> list[Map]:
 
 
 def _read(network: nn.Module, problem: Problems) -> list[Map]:
-    """Attention of the layers of a network with neural function modules, mean over heads."""
+    """Compute the attention of the layers of a network with neural function modules, over heads."""
     reads = layer_reads_of(network, problem)
     return [
         Map(
@@ -166,4 +166,4 @@ LOOKS: Final[Sequence[Callable[[nn.Module, Problems], list[Map]]]] = (
     _routed,
     _read,
 )
-"""By kind of network: what can be seen in it; `ValueError` for another kind."""
+"""Function of each kind of network to the maps of it; `ValueError` for another kind."""

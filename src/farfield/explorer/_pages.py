@@ -1,4 +1,4 @@
-"""The pages: from what was asked to what their templates show. Of these modules torch is loaded."""
+"""The pages: from a request to the values of its template. These modules load torch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Query = Mapping[str, str]
 Context = dict[str, Any]
 
 FIRST: Final = "webb2021/table-11"
-"""The table that is shown where none is asked for."""
+"""Table that is shown by default."""
 
 MOST_PROBLEMS: Final = 24
 """Problems of a regime on one picture."""
@@ -47,7 +47,7 @@ SILENT: Final = 60.0
 
 @lru_cache(1)
 def source_of(records: Path, results: Path) -> Source:
-    """Contents of two folders.
+    """Open the contents of two folders.
 
     Args:
         records: Folder of records.
@@ -57,10 +57,10 @@ def source_of(records: Path, results: Path) -> Source:
 
 
 def claims(source: Source, query: Query) -> Context:
-    """Tables of claims of a paper, or of all, by verdict, table and mechanism.
+    """List the claims of a paper, or of all papers, by verdict, table and mechanism.
 
     Args:
-        source: What was run.
+        source: The runs.
         query: `paper`, `table`, `verdict` and `mechanism`, a part of the name of a row.
     """
     papers = ["all", *PRINTED]
@@ -102,10 +102,10 @@ def claims(source: Source, query: Query) -> Context:
 
 
 def profiles(source: Source, query: Any) -> Context:
-    """Curves to choose from, and those that were chosen, by the unit of their distance.
+    """List the curves to choose from, and the chosen curves, by the unit of their distance.
 
     Args:
-        source: What was run.
+        source: The runs.
         query: `table`, whose curves are listed, and any number of `curve`, those to overlay.
     """
     table = _known("table", query.get("table") or FIRST, TABLES)
@@ -133,7 +133,7 @@ def profiles(source: Source, query: Any) -> Context:
 
 
 def _chart(curves: list[Curve]) -> str:
-    """Curves over the union of their distances, as JSON for the picture."""
+    """Collect curves over the union of their distances, as JSON for the picture."""
     distances = sorted({mark.distance for curve in curves for mark in curve.marks})
 
     def column(curve: Curve, name: str) -> list[float | None]:
@@ -151,7 +151,7 @@ def _chart(curves: list[Curve]) -> str:
 
 
 def problems(_: Source, query: Query) -> Context:
-    """A form of what can be drawn, and the address of the drawing.
+    """Build the form of the drawable tasks, and the address of the drawing.
 
     Args:
         query: As of `problems_picture`.
@@ -180,7 +180,7 @@ def problems(_: Source, query: Query) -> Context:
 
 
 def _lacking(task: ProblemTask | Environment) -> str:
-    """The file or the package that a task needs and this machine lacks; empty without one."""
+    """Name the file or package that a task needs and this machine lacks; empty without one."""
     if is_at_hand(task):
         return ""
     try:
@@ -194,7 +194,7 @@ def _lacking(task: ProblemTask | Environment) -> str:
 
 
 def problems_picture(_: Source, query: Query) -> bytes:
-    """Problems of a task as a PNG.
+    """Draw problems of a task as a PNG.
 
     Args:
         query: `task`, its fields by name, `regime` (all if empty), `seed` and `number` of problems.
@@ -213,7 +213,7 @@ def _drawn(task: Any, seed: int, number: int, regime: str | None, _: float) -> b
 
 
 def _task(query: Query) -> tuple[Any, dict[str, Any]]:
-    """The task that is asked for, and its fields that a form can set."""
+    """Build the requested task, and list its fields that a form can set."""
     known = {**TASKS, **ENVIRONMENTS}
     name = _known("task", query.get("task") or "distribution-of-three", known)
     hints = get_type_hints(known[name])
@@ -233,7 +233,7 @@ def _task(query: Query) -> tuple[Any, dict[str, Any]]:
 
 
 def runs(source: Source, _: Query) -> Context:
-    """Runs under way by command, and the experiments of the store.
+    """List the active runs by command, and the experiments of the store.
 
     Args:
         source: The records.
@@ -256,7 +256,7 @@ def runs(source: Source, _: Query) -> Context:
 
 
 def network(source: Source, query: Query) -> Context:
-    """A trained network's answer to a problem, with what stands behind it.
+    """Show the answer of a trained network to a problem, with its attention or memory.
 
     Args:
         source: The records.
@@ -283,7 +283,7 @@ def network(source: Source, query: Query) -> Context:
 
 
 def network_picture(source: Source, query: Query) -> bytes:
-    """The problem that a network is shown, as a PNG.
+    """Draw the problem that a network is shown, as a PNG.
 
     Args:
         source: The records.
@@ -296,7 +296,7 @@ def network_picture(source: Source, query: Query) -> bytes:
 
 
 def _looked(source: Source, query: Query) -> tuple[Looked, int, str, int]:
-    """The network that is asked for, its seed, and a regime and a problem of it."""
+    """Find the requested network, its seed, and a regime and a problem of it."""
     key = query.get("key", "")
     record = source.records(key)[0]
     if reason := unseen(record):
@@ -318,7 +318,7 @@ def _known(kind: str, name: str, names: Any) -> str:
 
 
 def _whole(name: str, text: str, low: int = 0, high: int = 2**63 - 1) -> int:
-    """A whole number within bounds."""
+    """Read an integer within bounds."""
     if not (text.isascii() and text.isdigit() and len(text) < 20 and low <= int(text) <= high):
         raise ValueError(f"{name} must be a whole number from {low} to {high}, got {text!r}")
     return int(text)

@@ -1,4 +1,4 @@
-"""Contents of two folders, read as they are asked for and again where they have changed."""
+"""Contents of two folders, read on request and again after a change."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ class Curve:
     """Score against distance of one model in a table, or of one experiment.
 
     Args:
-        key: Name of its own.
-        label: What it is called in a picture.
-        group: What it belongs to, for a list.
+        key: Unique name.
+        label: Name in a picture.
+        group: Heading in a list.
         unit: Unit of the distances.
-        score: What is measured, with its unit.
+        score: Name of the score, with its unit.
         marks: By growing distance.
     """
 
@@ -84,7 +84,7 @@ class Curve:
 
 
 class Results(NamedTuple):
-    """Results of a table.
+    """Collect the results of a table.
 
     Attributes:
         report: Every cell with the best of its runs: the most steps, then the most networks.
@@ -109,7 +109,7 @@ class Run(NamedTuple):
         finished: When the last one was.
         unseen: Why no network of it can be looked into; empty if one can.
         uncharted: Why it has no profile; empty if it has one.
-        note: What cannot be read, and why; empty if all can.
+        note: Unreadable files with the reason; empty without any.
     """
 
     key: str
@@ -127,7 +127,7 @@ class Looked(NamedTuple):
     """A trained network with the problems of its run.
 
     Attributes:
-        experiment: What was run.
+        experiment: The experiment that was run.
         network: The network, in evaluation mode.
         sets: The problems, by regime; the first ones where they are many.
     """
@@ -158,7 +158,7 @@ class Source:
 
     @cached_property
     def store(self) -> Store:
-        """The records of the folder, which must hold some."""
+        """Records of the folder; an empty folder is an error."""
         return Store(self.folder)
 
     @property
@@ -167,7 +167,7 @@ class Source:
         return [f"{name} cannot be read: {reason}" for name, reason in self._damage.items()]
 
     def _read_levels(self) -> Levels:
-        """Floors and ceilings of the folders in which they can be read."""
+        """Read the floors and ceilings of the folders that hold them."""
         readable = []
         for folder in self._exports:
             with self._guarded(f"floors and ceilings in {folder}"):
@@ -187,7 +187,7 @@ class Source:
 
     @property
     def runs(self) -> Mapping[str, list[Record]]:
-        """The records of the store by experiment, the latest first; none without a store."""
+        """Records of the store by experiment, the latest first; none without a store."""
         path = self.folder / "records.sqlite"
         now = _stamp(path, path.with_name(f"{path.name}-wal"))
         with self._guarded(f"the folder of records {self.folder}"):
@@ -209,12 +209,12 @@ class Source:
 
     @property
     def run_rows(self) -> list[Run]:
-        """A row for each experiment of the store, those that cannot be read among them."""
+        """List a row for each experiment of the store, unreadable experiments included."""
         _ = self.runs
         return self._runs[2]
 
     def _row(self, key: str, records: Sequence[Record], damaged: Mapping[Any, str]) -> Run:
-        """The row of an experiment."""
+        """Build the row of an experiment."""
         note = "; ".join(
             f"seed {seed} cannot be read: {excerpt(reason)}" for seed, reason in damaged.items()
         )
@@ -234,7 +234,7 @@ class Source:
         )
 
     def records(self, key: str) -> Sequence[Record]:
-        """The records of an experiment.
+        """Read the records of an experiment.
 
         Args:
             key: `Experiment.key`.
@@ -247,7 +247,7 @@ class Source:
         return self.runs[key]
 
     def results(self, name: str) -> Results:
-        """Results of a table.
+        """Collect the results of a table.
 
         Args:
             name: Key of the table.
@@ -275,7 +275,7 @@ class Source:
     def _made(
         self, table: Table, exports: Sequence[Path], runs: Mapping[str, list[Record]]
     ) -> Results:
-        """The results of a table from exports and from runs that may be of it."""
+        """Collect the results of a table from exports and from matching runs."""
         reports: list[tuple[str, Report]] = []
         for path in exports:
             with self._guarded(path):
@@ -309,7 +309,7 @@ class Source:
         )
 
     def _tabulated(self, table: Table, runs: Mapping[str, list[Record]], budget: Budget) -> Report:
-        """The report of a table from runs, without those that it cannot be made from."""
+        """Tabulate a table from runs, without unreadable runs."""
 
         def tabulated(some: Mapping[str, list[Record]]) -> Report:
             find = records_at(lambda key, _: some.get(key, ()), budget)
@@ -327,12 +327,12 @@ class Source:
 
     @property
     def run_curves(self) -> list[Curve]:
-        """The profiles of the experiments in the store, but those of tasks of the user's own."""
+        """Profiles of the experiments in the store, except experiments on a user's task."""
         found = (self._run_curve(key, len(records)) for key, records in self.runs.items())
         return [curve for curve in found if isinstance(curve, Curve)]
 
     def curve(self, key: str) -> Curve:
-        """One curve by its name.
+        """Find a curve by its name.
 
         Args:
             key: Its name, as in `Results.curves`, or `run|EXPERIMENT`.
@@ -348,7 +348,7 @@ class Source:
         return curves[key]
 
     def _looked(self, key: str, seed: int) -> Looked:
-        """A trained network and its problems.
+        """Load a trained network and its problems.
 
         Args:
             key: `Experiment.key`.
@@ -371,7 +371,7 @@ class Source:
 
 
 def _curve_of_run(records: Sequence[Record]) -> Curve | str:
-    """The profile of an experiment of the store, or the reason that there is none."""
+    """Build the profile of an experiment of the store, or give the reason that there is none."""
     try:
         first, points = records[0], recorded_profile(records).points
         measure = points[0].measure
@@ -400,13 +400,13 @@ def _curve_of_run(records: Sequence[Record]) -> Curve | str:
 
 
 def _curve_key(table: str, row: Row, images: str) -> str:
-    """Name of the curve of a cell: of its table, model, score, share of the steps and images."""
+    """Build the name of a curve from its table, model, score, share of the steps and images."""
     claim, share = row.claim, f"{100 * (row.judgement.fraction or 0):.3g} %"
     return f"{table}|{claim.subject}|{claim.row}|{claim.metric}|{share}|{images}"
 
 
 def _curve(key: str, rows: Sequence[Row]) -> Curve:
-    """The cells of a model in a table, with what else is said of them where it is not the rule."""
+    """Name the cells of a model in a table, with their exceptional settings."""
     claim = rows[0].claim
     measure = measure_of(claim.metric)
     *_, share, images = key.split("|")
@@ -458,10 +458,10 @@ def _extent(row: Row) -> tuple[float, int]:
 
 
 def unseen(record: Record) -> str:
-    """The reason that a network cannot be looked into; empty if it can.
+    """Give the reason that a network cannot be shown; empty if it can.
 
     Args:
-        record: What its run left.
+        record: Record of its run.
     """
     if foreign := sorted(_foreign(record.experiment)):
         return (
@@ -479,7 +479,7 @@ def unseen(record: Record) -> str:
 
 
 def _foreign(described: Any) -> set[str]:
-    """Names of the classes and functions of other modules in an experiment as JSON."""
+    """Yield the names of the classes and functions of other modules in an experiment as JSON."""
     if isinstance(described, list):
         return set().union(*map(_foreign, described))
     if not isinstance(described, dict):
@@ -494,11 +494,11 @@ def _finished(record: Record) -> str:
 
 
 def _literal(cell: str) -> str:
-    """The pattern that only a cell itself matches."""
+    """Escape a name to a pattern that only that name matches."""
     return re.sub(r"[*?\[]", lambda sign: f"[{sign[0]}]", cell)
 
 
 def _stamp(*paths: Path) -> _Stamp:
-    """Times and sizes of the files that are there, which differ once one was written."""
+    """Stamp the existing files by time and size, which differ after each change."""
     states = [(path, path.stat()) for path in paths if path.is_file()]
     return tuple((path, state.st_mtime_ns, state.st_size) for path, state in states)

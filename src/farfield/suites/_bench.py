@@ -30,7 +30,7 @@ WANTED = "module must be FILE.py:CLASS, e.g. my_module.py:MyReasoner"
 
 
 def load_module(words: str) -> type[nn.Module]:
-    """A class of networks from a file, which is imported as `import` would from its folder.
+    """Load a class of networks from a file, as `import` would from its folder.
 
     The folder is put first on the path, so that worker processes find the file as well.
 
@@ -104,9 +104,9 @@ class Benchmark:
 
     Args:
         suite: Name of the suite.
-        name: What the module is called.
+        name: Name of the module.
         comparison: Its profiles and those of all recorded mechanisms, each less the module's own.
-        experiments: What it was trained as, by the cell that the task is from.
+        experiments: Its experiments, by the cell that the task is from.
         misfits: The tasks that it was not trained on.
     """
 
@@ -118,7 +118,7 @@ class Benchmark:
 
     @property
     def budget(self) -> str:
-        """Budget in a line: that of the recorded mechanisms, which is a small one."""
+        """Budget in a line: the small budget of the recorded mechanisms."""
         steps = [one.recipe.steps for _, one in self.experiments]
         own = [one for name, one in self.comparison.profiles if name == self.name]
         networks = max(len(point.values) for one in own for point in one.points)
@@ -130,7 +130,7 @@ class Benchmark:
 
     @property
     def summary(self) -> Tabular:
-        """The module in every test regime: its score, its rank, and the best recorded mechanism."""
+        """Results of the module in each test regime: score, rank, best recorded mechanism."""
         own, others = dict[tuple[str, str], Point](), dict[tuple[str, str], dict[str, Point]]()
         for name, profile in self.comparison.profiles:
             for point in profile.points:
@@ -193,16 +193,16 @@ def bench(
     workers: int | None = None,
     report: Callable[[News], None] | None = None,
 ) -> Benchmark:
-    """Train a module of one's own on the tasks of a suite, and set it beside what is recorded.
+    """Train your own module on the tasks of a suite, and compare it with recorded mechanisms.
 
     Each task has the recipe, the encoder and the context that a recorded mechanism was trained
     with, so that the two differ in the module alone; all others of as many steps are compared with
-    them. What is in the store is not trained again.
+    them. Recorded networks are not trained again.
 
     Args:
         module: Class of the module, or its `Spec` with options.
         suite: Name of the suite, one of `SUITES`.
-        store: Where the records of the module are kept; those of the package stay as they are.
+        store: Store of the records of the module; the records of the package do not change.
         seeds: Numbers of the runs; those that the suite names if `None`.
         device: `"cpu"` or `"cuda"`.
         workers: Number of processes; as many as there are cores if `None`.
@@ -256,7 +256,7 @@ def bench(
 def fitted(
     module: type[nn.Module] | Spec, suite: str
 ) -> tuple[list[tuple[Item, Experiment]], tuple[Misfit, ...]]:
-    """The tasks of a suite that a module fits, with its experiments, and those that it does not.
+    """Split the tasks of a suite: experiments where a module fits, reasons where it does not.
 
     Args:
         module: Class of the module, or its `Spec` with options.
@@ -291,7 +291,7 @@ def _suite(name: str) -> Suite:
 
 
 def _spec(module: type[nn.Module] | Spec) -> Spec:
-    """The module with its options; a wrong constructor is said as a wrong argument."""
+    """Build the spec of the module; errors of its constructor become `ValueError`."""
     if isinstance(module, Spec):
         return module
     try:
@@ -304,7 +304,7 @@ def _spec(module: type[nn.Module] | Spec) -> Spec:
 
 
 def _reason(experiment: Experiment) -> str | None:
-    """Why a module cannot be trained on a task: tried on a few problems; `None` if it can."""
+    """Give the reason that a module fails on a few problems of a task; `None` if it works."""
     task = experiment.problem_task
     if not is_at_hand(task):
         name = getattr(task, "data_set", "")
@@ -326,7 +326,7 @@ def _reason(experiment: Experiment) -> str | None:
 
 
 def _of_rivals(lines: Iterable[Recorded]) -> list[tuple[str, str, list[Point]]]:
-    """Recorded mechanisms with their points on each subject."""
+    """Collect the recorded mechanisms with their points on each subject."""
     found: dict[tuple[str, str], list[Point]] = {}
     for line in lines:
         found.setdefault((line.name, line.subject), []).extend(line.profile.points)
@@ -334,6 +334,6 @@ def _of_rivals(lines: Iterable[Recorded]) -> list[tuple[str, str, list[Point]]]:
 
 
 def _signed(value: float, point: Point) -> str:
-    """A difference with its sign, in the unit that the score is shown in."""
+    """Format a difference with its sign, in the unit of the score."""
     scale, digits = (100, 1) if point.measure.percent else (1, 4)
     return f"{float(fixed(scale * value, digits)) + 0.0:+.{digits}f}".replace("-", "−")

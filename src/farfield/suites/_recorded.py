@@ -41,7 +41,7 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         subject: The task, as the suite calls it.
         task: Name of the cell whose task and recipe it has.
         name: The mechanism, e.g. `ESBN + whitening`.
-        key: `Experiment.key` of what was run.
+        key: `Experiment.key` of the run.
         steps: Steps of its training.
         seconds: Mean seconds of a network, wherever it was trained.
         regimes: Its scores.
@@ -57,7 +57,7 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def profile(self) -> ExtrapolationProfile:
-        """The scores as a profile."""
+        """Profile of the scores."""
         points = tuple(
             Point(
                 regime=one.regime,
@@ -76,7 +76,7 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 @cache
 def recorded(suite: str) -> tuple[Recorded, ...]:
-    """The recorded mechanisms of a suite.
+    """Load the recorded mechanisms of a suite.
 
     Args:
         suite: Name of the suite.
@@ -87,14 +87,14 @@ def recorded(suite: str) -> tuple[Recorded, ...]:
 
 
 def record_suite(suite: str, folder: Path) -> bytes:
-    """The recorded mechanisms of a suite, from what `farfield report --export` wrote.
+    """Collect the recorded mechanisms of a suite from the exports of `farfield report --export`.
 
     Args:
         suite: Name of the suite.
-        folder: What was written to, e.g. `results`.
+        folder: Folder of the exports, e.g. `results`.
 
     Returns:
-        What stands in the package as `suites/recorded/SUITE.jsonl`.
+        The contents of `suites/recorded/SUITE.jsonl` in the package.
     """
     encoder = msgspec.json.Encoder(order="sorted")
     lines = [one for item in SUITES[suite].items for one in _of_item(item, folder)]
@@ -102,7 +102,7 @@ def record_suite(suite: str, folder: Path) -> bytes:
 
 
 def _of_item(item: Item, folder: Path) -> Iterator[Recorded]:
-    """Runs on the task of an item that are as long, a line for each mechanism."""
+    """Find the runs of equal length on the task of an item, a line for each mechanism."""
     find = exported_at(folder, item.budget)
     template = item.experiment
     rows: dict[str, tuple[Claim, dict[int, Record]]] = {}
@@ -118,13 +118,13 @@ def _of_item(item: Item, folder: Path) -> Iterator[Recorded]:
 
 
 def _asked(experiment: Experiment) -> tuple[object, ...]:
-    """Demands of an experiment on a mechanism; its learning rate may be the mechanism's own."""
+    """Describe the demands of an experiment on a mechanism, without its learning rate."""
     recipe = experiment.recipe
     return experiment.task, experiment.perturbations, recipe.steps, recipe.batch_size
 
 
 def _joined(first: Record, second: Record) -> Record:
-    """One network with the scores of two lines."""
+    """Join the scores of two lines of one network."""
     scores = {(s.step, s.regime, s.metric): s for s in (*first.scores, *second.scores)}
     return msgspec.structs.replace(first, scores=tuple(scores.values()))
 

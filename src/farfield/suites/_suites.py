@@ -30,7 +30,7 @@ class Item:
         cell: Name of the cell whose task, recipe, encoder and context the user's module gets.
         regimes: Names of the regimes to show; all if there are none.
         budget: Share of the table's steps.
-        of: What is set before the names of the recorded ones.
+        of: Prefix of the names of recorded mechanisms.
     """
 
     subject: str
@@ -42,17 +42,17 @@ class Item:
 
     @property
     def name(self) -> str:
-        """Name of its own, e.g. `webb2021/table-9/esbn+tcn/withheld-85`."""
+        """Unique name, e.g. `webb2021/table-9/esbn+tcn/withheld-85`."""
         return f"{self.table}/{self.cell}"
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The cells of its table."""
+        """Cells of its table."""
         return TABLES[self.table].claims
 
     @cached_property
     def experiment(self) -> Experiment:
-        """The experiment of its cell."""
+        """Experiment of its cell."""
         return TABLES[self.table].cells[self.cell].at(self.budget)
 
     @property
@@ -61,11 +61,11 @@ class Item:
         return self.regimes or tuple(regime.name for regime in self.experiment.regimes)
 
     def experiment_with(self, part: str, module: Spec) -> Experiment:
-        """The experiment of its cell with another module in it, trained by the task's loss.
+        """Build the experiment of its cell with another module, trained by the task's loss.
 
         Args:
             part: Which part of the network, e.g. `"reasoner"`.
-            module: What stands there.
+            module: Spec of the module.
         """
         model = dataclasses.replace(self.experiment.model, **{part: module})  # type: ignore[type-var]
         return dataclasses.replace(self.experiment, model=model, objective=Supervised())
@@ -77,7 +77,7 @@ class Suite:
     """Tasks that one kind of module can learn.
 
     Args:
-        about: What is asked, in a line.
+        about: The question, in a line.
         part: Part of the network that the user's module is.
         reads: How it is called, in a line.
         seeds: Networks to train on each task, where no number is asked for.
@@ -114,7 +114,7 @@ SUITES: Final[dict[str, Suite]] = {
         ),
     ),
     "sequence": Suite(
-        about="Long sequences: what was read is to be held, and added up",
+        about="Long sequences: hold inputs, and add them up",
         part="core",
         reads=(
             "as torch.nn.LSTM with batch_first: forward(x) gives (outputs, state) for "
@@ -130,7 +130,7 @@ SUITES: Final[dict[str, Suite]] = {
     "set": Suite(
         about="Progressive matrices: which panel completes one, with values withheld in training",
         part="core",
-        reads="forward(z) gives what z is, (batch, element, num_features), and it has num_features",
+        reads="forward(z) keeps the shape (batch, element, num_features); has num_features",
         seeds=2,
         items=tuple(
             Item(f"matrices, {name}", _MATRICES, f"{name}/vit+tcn/validation", budget=Budget.QUICK)
@@ -156,4 +156,4 @@ SUITES: Final[dict[str, Suite]] = {
         ),
     ),
 }
-"""Every suite by its name on the command line."""
+"""Suites by their names on the command line."""
