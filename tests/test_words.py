@@ -139,7 +139,7 @@ def without_code(text: str) -> str:
     """Replace code, formulas, links and names of arguments by blanks; lines stay."""
     for pattern in (
         *(r"```.*?```", r"``.*?``", r"`[^`]*`", r"\$\$.*?\$\$", r"\$[^$\n]*\$"),
-        *(r"\]\([^)\s]*\)", r"^\s*>>>.*?$", r"^ +\w+: (?=[A-Z`])", r"\b\w+_\w*", r"--\w\S*"),
+        *(r"\]\([^)]*\)", r"^\s*>>>.*?$", r"^ +\w+: (?=[A-Z`])", r"\b\w+_\w*", r"--\w\S*"),
     ):
         text = re.sub(
             pattern,
