@@ -69,8 +69,8 @@ def closed(core: NeuralInterpreter) -> NeuralInterpreter:
     for part in core.scripts:
         with torch.no_grad():
             part.signatures.copy_(torch.ones_like(part.signatures))
-            each.typing.out.weight.zero_()
-            each.typing.out.bias.fill_(-1.0)
+            part.typing.out.weight.zero_()
+            part.typing.out.bias.fill_(-1.0)
     return core
 
 

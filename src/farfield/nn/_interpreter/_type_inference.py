@@ -62,14 +62,7 @@ class TypeInference(nn.Module):
 
     def functional(self) -> TypingParameters:
         """The weights, for `farfield.functional.type_inference`."""
-        return TypingParameters(
-            self.norm.weight,
-            self.norm.bias,
-            self.hidden.weight,
-            self.hidden.bias,
-            self.out.weight,
-            self.out.bias,
-        )
+        return TypingParameters(*self.parameters())
 
     def forward(self, x: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch type"]:
         """The types, of any length."""
