@@ -15,20 +15,23 @@ from farfield.objectives import (
     ActivationL1,
     CropAndFlip,
     Cutout,
-    LabelSmoothing,
     ManifoldMixup,
     MeanTeacher,
     Mixup,
     Objective,
     PiModel,
-    Supervised,
     TemporalEnsembling,
 )
 from farfield.training import OneNetwork, Stack
-from small import SMALL_LSTM, small_experiment
+from small import SMALL_LSTM, learning_rules, small_experiment
 
-RULES = {
-    "supervised": Supervised(),
+ELSEWHERE = {
+    *("augmented", "carried-state", "centered-l1", "hinge-discriminator", "hinge-generator"),
+    *("predicting-embeddings", "reconstructing"),
+}
+"""Rules for other networks or items; `test_sweep` trains them, and their own tests."""
+EVERY = learning_rules("encoder", num_outputs=4)
+ROWS: dict[str, Objective] = {
     "activation-l1": ActivationL1(layers=("encoder",)),
     "mixup": Mixup(alpha=0.5),
     "manifold-mixup": ManifoldMixup(layers=("input", "encoder", "reasoner")),
@@ -41,7 +44,6 @@ RULES = {
     "crop-and-flip": CropAndFlip(objective=Cutout(size=9), padding=3),
     "crop-and-flip-pi-model": CropAndFlip(objective=PiModel(noise=0.5, ramp=0.0)),
     "crop-and-flip-ict": CropAndFlip(objective=ICT(decay=0.6), flip=False),
-    "label-smoothing": LabelSmoothing(),
     "pi-model": PiModel(noise=0.5, ramp=0.0),
     "temporal-ensembling": TemporalEnsembling(num_outputs=4, ramp=0.0),
     "vat": VAT(entropy=0.5, radius=1.0, step=1.0, iterations=2),
@@ -55,6 +57,11 @@ RULES = {
     ),
     "ict-without-teacher": ICT(decay=None, supervised_mixup=False),
 }
+RULES: dict[str, Objective] = {
+    **{name: rule for name, rule in EVERY.items() if name not in ELSEWHERE},
+    **ROWS,
+}
+"""Rules by the names of `OBJECTIVES`, and variants."""
 SHOWN = ["crop-and-flip", "temporal-ensembling", "vat", "ict-released"]
 REMEMBERING = ["temporal-ensembling", "ict-released"]
 OPTIMIZERS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import pytest
 import torch
@@ -35,31 +35,11 @@ from farfield.nn import (
     PreNormTransformer,
     RIMs,
 )
-from farfield.objectives import (
-    ICT,
-    OBJECTIVES,
-    VAT,
-    ActivationL1,
-    Augmented,
-    CarriedState,
-    CenteredL1,
-    CropAndFlip,
-    Cutout,
-    HingeDiscriminator,
-    HingeGenerator,
-    LabelSmoothing,
-    ManifoldMixup,
-    MeanTeacher,
-    Mixup,
-    PiModel,
-    PredictingEmbeddings,
-    Reconstructing,
-    Supervised,
-    TemporalEnsembling,
-)
+from farfield.objectives import OBJECTIVES
 from farfield.tasks import DynamicObjects, ProblemTask
 from farfield.training import OneNetwork
 from plain import Plain
+from small import learning_rules
 
 
 @final
@@ -142,35 +122,6 @@ MECHANISMS: dict[str, tuple[ProblemTask, Architecture, str]] = {
 """A task, a small network, and a layer of it at which problems can be mixed."""
 
 
-def rules(layer: str) -> dict[str, Any]:
-    """One of every class of learning rules, by its name on the command line."""
-    return {
-        "activation-l1": ActivationL1(layers=(layer,)),
-        "augmented": Augmented(),
-        "carried-state": CarriedState(),
-        "centered-l1": CenteredL1(),
-        "crop-and-flip": CropAndFlip(),
-        "cutout": Cutout(size=3),
-        "hinge-discriminator": HingeDiscriminator(),
-        "hinge-generator": HingeGenerator(),
-        "ict": ICT(layers=("input", layer)),
-        "label-smoothing": LabelSmoothing(),
-        "manifold-mixup": ManifoldMixup(layers=(layer,)),
-        "mean-teacher": MeanTeacher(averages_buffers=True),
-        "mixup": Mixup(),
-        "pi-model": PiModel(),
-        "predicting-embeddings": PredictingEmbeddings(),
-        "reconstructing": Reconstructing(),
-        "supervised": Supervised(),
-        "temporal-ensembling": TemporalEnsembling(num_outputs=2),
-        "vat": VAT(),
-    }
-
-
-def test_no_rule_is_left_out() -> None:
-    assert {name: type(rule) for name, rule in rules("output").items()} == OBJECTIVES
-
-
 NO_IMAGES = {"esbn", "lstm", "mnm", "rims", "sequence", "perceptron"}
 NORMALIZED = {"esbn", "lstm", "mnm"}
 REFUSED: dict[str, tuple[set[str], str]] = {
@@ -212,7 +163,7 @@ def test_a_network_makes_a_step_or_is_refused(unchecked: None, mechanism: str, r
     experiment = Experiment(
         task=task,
         model=model,
-        objective=rules(layer)[rule],
+        objective=learning_rules(layer, num_outputs=2)[rule],
         recipe=Recipe(steps=1, batch_size=16),
     )
     refused, message = REFUSED.get(rule, (set(), ""))
