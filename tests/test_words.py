@@ -22,7 +22,9 @@ HELD = (
     "SECURITY.md",
     "src/farfield/_interrupts.py",
     "src/farfield/cli",
+    "src/farfield/core",
     "src/farfield/explorer",
+    "src/farfield/metrics",
     "src/farfield/suites",
 )
 

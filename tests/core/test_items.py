@@ -85,7 +85,7 @@ def test_what_cannot_be_a_table_is_refused() -> None:
     with pytest.raises(ValueError, match="latent must have one row per item"):
         LazyItems(latent=torch.tensor(3), draw=pictures)
     with pytest.raises(
-        ValueError, match=r"draw must give as many items.*got shape \(1,\) for none"
+        ValueError, match=r"draw must give one item for each row, got shape \(1,\) for none"
     ):
         LazyItems(latent=LATENT, draw=lambda _: torch.zeros(1))
     with pytest.raises(ValueError, match="dim must be 0"):

@@ -3,9 +3,9 @@
 There are two ways in which a class takes arguments: a frozen dataclass calls `check_fields(self)`
 first in its `__post_init__`; an ordinary constructor or function is decorated with
 `@check_arguments`, or with `@extend_arguments(Base)` if it takes the keywords of a base too. Either
-takes NumPy's numbers for numbers and lists for tuples, and refuses what is of another type, or a
-number outside of the limits of its annotation, by the name of the argument. What has no annotation
-passes as it is.
+takes NumPy's numbers for numbers and lists for tuples, and refuses a value of another type, or a
+number outside of the limits of its annotation, by the name of the argument. An argument without an
+annotation passes unchecked.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class ArgumentError(ValueError):
 
     Args:
         name: Of the argument, or of the part of it that is wrong, e.g. `"sizes[1]"`.
-        wanted: What it must be, e.g. `"an int"`.
-        value: What was given.
-        mend: What to write instead; empty where that is not known.
+        wanted: Expected value in words, e.g. `"an int"`.
+        value: Given value.
+        mend: Expression to write instead; empty if unknown.
     """
 
     def __init__(self, name: str, wanted: str, value: object, mend: str = "") -> None:
@@ -57,7 +57,7 @@ class ArgumentError(ValueError):
         super().__init__(f"{name} must be {wanted}, got {_shown(value)}{mend and '; ' + mend}")
 
     def says_more(self, name: str) -> bool:
-        """True if the error names a part of the argument `name`, or a correction.
+        """Tell if the error names a part of the argument `name`, or a correction.
 
         Args:
             name: Of the argument.
@@ -72,9 +72,9 @@ class Limits:
 
     Args:
         at_least: Least number; `None` for no limit.
-        above: What it must be greater than.
+        above: Lower limit, excluded.
         at_most: Greatest number.
-        below: What it must be less than.
+        below: Upper limit, excluded.
     """
 
     at_least: float | None = None
@@ -83,7 +83,7 @@ class Limits:
     below: float | None = None
 
     def hold(self, value: float) -> bool:
-        """True if a number is within the limits.
+        """Check that a number is within the limits.
 
         Args:
             value: The number.
@@ -96,7 +96,7 @@ class Limits:
         )
 
     def __str__(self) -> str:
-        """The limits in words, e.g. `of at least 0 and below 1`, or `0…1`."""
+        """Describe the limits in words, e.g. `of at least 0 and below 1`, or `0…1`."""
         given = {name: limit for name, limit in vars(self).items() if limit not in (None, _LARGEST)}
         if given.keys() == {"at_least", "at_most"}:
             return f"{self.at_least}…{self.at_most}"
@@ -108,36 +108,36 @@ _LARGEST = 2**63 - 1
 """Largest integer that torch and SQLite take; no error names it as a limit."""
 
 Seed = Annotated[int, Limits(at_least=0)]
-"""A seed of a random stream, of any size."""
+"""Seed of a random stream, of any size."""
 
 PositiveInt = Annotated[int, Limits(at_least=1, at_most=_LARGEST)]
-"""An integer of at least 1."""
+"""Integer of at least 1."""
 
 NonNegativeInt = Annotated[int, Limits(at_least=0, at_most=_LARGEST)]
-"""An integer of at least 0."""
+"""Integer of at least 0."""
 
 Size = Annotated[int, Limits(at_least=1, at_most=2**24)]
-"""A number of features, slots or steps; larger ones would exhaust any memory."""
+"""Number of features, slots or steps; a larger number would exhaust any memory."""
 
 Depth = Annotated[int, Limits(at_least=1, at_most=2**10)]
-"""A number of stacked modules, or of iterations of one."""
+"""Number of stacked modules, or of iterations of a module."""
 
 PositiveFloat = Annotated[float, Limits(above=0)]
-"""A number above 0."""
+"""Number above 0."""
 
 NonNegativeFloat = Annotated[float, Limits(at_least=0)]
-"""A number of 0 or above."""
+"""Number of at least 0."""
 
 Fraction = Annotated[float, Limits(at_least=0, at_most=1)]
-"""A number of 0…1."""
+"""Number of 0…1."""
 
 
 FractionBelowOne = Annotated[float, Limits(at_least=0, below=1)]
-"""A number of 0…1, and not 1."""
+"""Number of 0…1, without 1."""
 
 
 Dropout = FractionBelowOne
-"""A probability of dropout, below 1."""
+"""Probability of dropout, below 1."""
 
 
 class Kind(NamedTuple):
@@ -145,8 +145,8 @@ class Kind(NamedTuple):
 
     Attributes:
         words: In words, e.g. `"an int"`.
-        take: The value of that type, from the name of an argument and what was given for it;
-            raises `ArgumentError` where that is something else.
+        take: Function from the name of an argument and the given value to the value of that type;
+            raises `ArgumentError` for any other value.
     """
 
     words: str
@@ -155,7 +155,7 @@ class Kind(NamedTuple):
 
 @cache
 def kind_of(hint: Any) -> Kind:
-    """Checker of an annotation; one that accepts everything where the annotation cannot be checked.
+    """Build the checker of an annotation; it accepts everything if the annotation has no check.
 
     Args:
         hint: The annotation, resolved: a type, and no text.
@@ -172,7 +172,7 @@ def kind_of(hint: Any) -> Kind:
 
 
 def _simple(words: str, convert: Callable[[Any], Any]) -> Kind:
-    """Checker from a function that raises `TypeError` for other types."""
+    """Build a checker from a function that raises `TypeError` for other types."""
 
     def take(name: str, value: Any) -> Any:
         try:
@@ -256,7 +256,7 @@ _PLAIN: dict[Any, Kind] = {
 
 
 def _limited(hint: Any) -> Kind:
-    """Checker of a number with the `Limits` of its annotation."""
+    """Build the checker of a number with the `Limits` of its annotation."""
     kind = kind_of(hint.__origin__)
     limits = [mark for mark in hint.__metadata__ if isinstance(mark, Limits)]
     if not limits:
@@ -276,13 +276,13 @@ def _limited(hint: Any) -> Kind:
 
 
 def _any_of(hint: Any) -> Kind:
-    """Checker of a union: a value of one of the types, else one that the first type converts."""
+    """Build the checker of a union: one of its types, else converted by the first."""
     late = {float: 1, type(None): 2}  # an int is an int first; None is named last
     hints = sorted(typing.get_args(hint), key=lambda part: late.get(_bare(part), 0))
     kinds = [kind_of(part) for part in hints]
     words = " or ".join(kind.words for kind in kinds)
     plain = {_bare(part): kind for part, kind in zip(hints, kinds, strict=True)}
-    # A number is turned into another type only after all types that take it as it is.
+    # A number is converted only after all types that take it unconverted.
     order = [kind for part, kind in plain.items() if part not in (bool, int, float)] + kinds
 
     def take(name: str, value: Any) -> Any:
@@ -299,7 +299,7 @@ def _any_of(hint: Any) -> Kind:
 
 
 def _bare(hint: Any) -> Any:
-    """An annotation without its marks."""
+    """Remove the marks of an annotation."""
     return hint.__origin__ if typing.get_origin(hint) is Annotated else hint
 
 
@@ -317,7 +317,7 @@ def _one_of(hint: Any) -> Kind:
 
 
 def _tuple_of(hint: Any) -> Kind:
-    """Checker of a tuple, which converts any ordered iterable but text."""
+    """Build the checker of a tuple, which converts any ordered iterable except text."""
     hints = typing.get_args(hint)
     endless = len(hints) == 2 and hints[1] is Ellipsis
     kinds = [kind_of(hint) for hint in (hints[:1] if endless else hints)]
@@ -344,7 +344,7 @@ def _has_parts_in_order(value: object) -> bool:
 
 
 def _class_of(hint: Any) -> Kind:
-    """Checker of a class, or of a subclass of a given one."""
+    """Build the checker of a class, or of a subclass of a given class."""
     (parent,) = typing.get_args(hint) or (None,)
     if not isinstance(parent, type):
         return _simple("a class", _take_class)
@@ -365,7 +365,7 @@ def _take_class(value: Any) -> type:
 
 
 def _instance_of(cls: type) -> Kind:
-    """Checker of an instance of a class or protocol; text does not count as a sequence."""
+    """Build the checker of an instance of a class or protocol; text is no sequence."""
     words = f"{'an' if cls.__name__[0] in 'AEIOUaeiou' else 'a'} {cls.__name__}"
     if getattr(cls, "_is_protocol", False) and not getattr(cls, "_is_runtime_protocol", False):
         return _ANYTHING
@@ -383,7 +383,7 @@ _INSTANCES: dict[tuple[type, type], bool] = {}
 
 
 def is_instance(value: object, cls: type) -> bool:
-    """`isinstance`, which is slow for a protocol, asked once for each class of frozen dataclasses.
+    """Call `isinstance`, slow for a protocol, once for each class of frozen dataclasses.
 
     All objects of such a class have the same members.
 
@@ -410,7 +410,7 @@ _BUILT: dict[Any, Callable[[Any], Kind]] = {
 
 
 def _mend(cls: type, value: Any) -> str:
-    """Suggestion of the expression that was probably meant by `value`, or an empty text."""
+    """Suggest the expression that `value` was probably meant to be, or an empty text."""
     if isinstance(value, type) and _may_stand_for(cls, value):
         return f"write {value.__name__}(…)"
     if getattr(cls, "_is_protocol", False):
@@ -431,7 +431,7 @@ def _mend(cls: type, value: Any) -> str:
 
 
 def _missing(protocol: type, value: Any) -> str:
-    """The members of a protocol that an object lacks, where it has most of them."""
+    """List the members of a protocol that an object lacks, if it has most of them."""
     parts = [vars(part) for part in protocol.__mro__ if getattr(part, "_is_protocol", False)]
     names = {name for part in parts for name in (*part, *part.get("__annotations__", ()))}
     members = sorted(name for name in names if not name.startswith("_"))
@@ -440,12 +440,12 @@ def _missing(protocol: type, value: Any) -> str:
 
 
 def _may_stand_for(cls: type, value: type) -> bool:
-    """True if instances of the class `value` are instances of the class or protocol `cls`."""
+    """Check that instances of the class `value` are instances of the class or protocol `cls`."""
     return isinstance(value, cls) if getattr(cls, "_is_protocol", False) else issubclass(value, cls)
 
 
 def _shown(value: object) -> str:
-    """A value in an error: short, whatever it is."""
+    """Format a value for an error, always short."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     text = repr(value)
@@ -459,13 +459,13 @@ T = TypeVar("T")
 
 @cache
 def hints_of(code: Callable[..., object]) -> dict[str, Any]:
-    """Resolved annotations of a function, or of a class's constructor arguments.
+    """Resolve the annotations of a function, or of a class's constructor arguments.
 
     Args:
         code: A class or a function.
 
     Raises:
-        NameError: If an annotation names what its module does not have.
+        NameError: If an annotation contains a name that its module lacks.
     """
     if dataclasses.is_dataclass(code):
         return typing.get_type_hints(code, include_extras=True)
@@ -476,7 +476,7 @@ def hints_of(code: Callable[..., object]) -> dict[str, Any]:
 
 
 CONSTRUCTOR: Final = (
-    "Make one; `farfield.core.ARGUMENTS` and base classes describe what the class does not."
+    "Make one; `farfield.core.ARGUMENTS` and base classes describe the other arguments."
 )
 """Docstring of constructors that have none."""
 
@@ -516,8 +516,8 @@ def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function or method so that its arguments are checked by their annotations.
 
     Its signature, name and docstring stay; a constructor without a docstring gets one that says
-    where arguments are described. Defaults are not checked, and what does not fit the signature
-    fails as without the check. Annotations are read at the first call.
+    where arguments are described. Defaults are not checked, and arguments that do not fit the
+    signature fail as without the check. Annotations are read at the first call.
 
     Args:
         function: The function.
@@ -576,13 +576,13 @@ class _Signature(NamedTuple):
     kinds: dict[str, Kind]
 
     def names_at(self, position: int) -> tuple[str, str]:
-        """Name of a positional argument, and the parameter that gives its type."""
+        """Find the name of a positional argument, and the parameter that gives its type."""
         if position < len(self.positions):
             return self.positions[position], self.positions[position]
         return f"{self.more}[{position - len(self.positions)}]", self.more
 
     def take(self, name: str, known_as: str, value: Any) -> Any:
-        """The argument, converted and checked by its annotation."""
+        """Convert and check the argument by its annotation."""
         kind = self.kinds.get(known_as)
         return value if kind is None else kind.take(name, value)
 

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def to_line(value: object) -> str:
-    """A value as JSON in one line; nan and infinities as Python writes them.
+    """Write a value as JSON in one line; nan and infinities as Python writes them.
 
     Args:
         value: Structs, mappings, sequences, text and numbers.
@@ -20,7 +20,7 @@ def to_line(value: object) -> str:
 
 
 def from_line(line: str | bytes, kind: type[T]) -> T:
-    """The value that `to_line` wrote.
+    """Read the value that `to_line` wrote.
 
     Args:
         line: The JSON.

@@ -18,11 +18,11 @@ class EncodesItems(Protocol):
     """A model that encodes items one by one before it reads problems."""
 
     def encode(self, items: Tensor) -> Tensor:
-        """From items `(item, *shape)` to embeddings `(item, *)`."""
+        """Map items `(item, *shape)` to embeddings `(item, *)`."""
         ...
 
     def answer(self, embeddings: Tensor, index: Tensor) -> Tensor:
-        """From embeddings and index to outputs."""
+        """Map embeddings and index to outputs."""
         ...
 
 
@@ -48,7 +48,7 @@ class HasMixingLayers(Protocol):
 
 
 def layer_by_name(network: nn.Module, name: str) -> nn.Module:
-    """A layer of a network.
+    """Look up a layer of a network.
 
     Args:
         network: The network.
@@ -99,7 +99,7 @@ def tap_layers(
 
 
 def first_names(module: nn.Module) -> dict[str, str]:
-    """For every name of a parameter or buffer, the first name of the same tensor.
+    """Map every name of a parameter or buffer to the first name of the same tensor.
 
     Args:
         module: The module; tied weights have more than one name.
@@ -113,7 +113,7 @@ def first_names(module: nn.Module) -> dict[str, str]:
 
 
 def floating_dtype(module: nn.Module) -> torch.dtype | None:
-    """Type of the first parameter that is of real floating-point numbers; `None` without one.
+    """Find the type of the first parameter of real floating-point numbers; `None` without one.
 
     Args:
         module: The module, which may have integer parameters beside it.
@@ -122,7 +122,7 @@ def floating_dtype(module: nn.Module) -> torch.dtype | None:
 
 
 def keeps_numbers(dtype: torch.dtype, found: torch.dtype) -> bool:
-    """True if all numbers of one type can be written in another with equal values.
+    """Check that all numbers of one type can be written in another with equal values.
 
     Args:
         dtype: Type that the numbers would get.
@@ -135,7 +135,7 @@ def keeps_numbers(dtype: torch.dtype, found: torch.dtype) -> bool:
 
 
 def call_with(module: nn.Module, tensors: Mapping[str, Tensor], method: str, *inputs: Any) -> Any:
-    """The result of a method of a module under other parameters and buffers.
+    """Call a method of a module with other parameters and buffers.
 
     The module may change them in place. Tied weights are put under every name: torch leaves a
     module that has two names with the weights of the call.
@@ -163,7 +163,7 @@ def call_with(module: nn.Module, tensors: Mapping[str, Tensor], method: str, *in
 
 
 def _names_to_set(module: nn.Module) -> dict[str, str]:
-    """`first_names` without second names of one module, which is set under its first."""
+    """Compute `first_names` without second names of one module, which is set under its first."""
     every = first_names(module)
     kinds = {"recurse": False, "remove_duplicate": False}
     return {
@@ -185,5 +185,5 @@ class _Method(nn.Module):
         self.method = method
 
     def forward(self, *inputs: Any) -> Any:
-        """Result of the method."""
+        """Call the method."""
         return getattr(self.module, self.method)(*inputs)

@@ -20,9 +20,9 @@ PICTURES: Final = (".bmp", ".jpeg", ".jpg", ".png")
 """Endings of the names of files that `read_picture` reads."""
 _FORMATS: Final = ("BMP", "JPEG", "PNG")
 _MODES: Final = {"L": "L", "RGB": "RGB", "P": "RGB"}
-"""Modes of pictures that are read, and those they are read in without loss."""
+"""Modes of pictures that are read, and the modes that hold them without loss."""
 _QUARTER_TURNS: Final = (5, 6, 7, 8)
-"""Orientations of EXIF in which rows and columns change places."""
+"""Orientations of EXIF in which rows and columns are swapped."""
 _UNSURE: Final = (
     rf"Corrupt EXIF|Truncated File Read|Tag offset|.*\btag {ExifTags.Base.Orientation:d}\b"
 )
@@ -41,7 +41,7 @@ _BROKEN: Final = (
 
 
 def read_picture(path: Path) -> UInt8[np.ndarray, "height width *color"]:
-    """The pixels of a picture: levels of gray, or of red, green and blue.
+    """Read the pixels of a picture: levels of gray, or of red, green and blue.
 
     A photograph that says how its camera was turned is turned upright.
 
@@ -97,7 +97,7 @@ def upright(picture: Image.Image) -> Image.Image:
 
 
 def upright_size(picture: Image.Image) -> tuple[int, int]:
-    """Width and height of a picture once it is upright, from the head of its file alone.
+    """Read width and height of the upright picture, from the head of its file alone.
 
     Args:
         picture: The picture, which need not be decoded.
@@ -108,7 +108,7 @@ def upright_size(picture: Image.Image) -> tuple[int, int]:
 
 
 def _refused(picture: Image.Image) -> str:
-    """The reason that the levels of a picture are not all there is to it; empty without one."""
+    """Explain why the levels of a picture are not all of its content; empty without a reason."""
     if picture.has_transparency_data:
         return f"an alpha channel ({picture.mode})"
     return "" if picture.mode in _MODES else f"the color space {picture.mode}"

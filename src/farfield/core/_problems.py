@@ -17,11 +17,11 @@ from torch import Tensor
 class LazyItems:
     """A table of items that are rendered from their latent description on demand.
 
-    It stands in the place of a tensor of items: `index_select` and indexing give tensors, drawn at
+    It replaces a tensor of items: `index_select` and indexing give tensors, drawn at
     that moment. A hundred thousand images so take the memory of their descriptions.
 
     Args:
-        latent: What each item is made from, `(item, *)`: levels, coordinates, the number of a row
+        latent: Description of each item, `(item, *)`: levels, coordinates, the number of a row
             of a file. Kept on the CPU.
         draw: From rows of `latent` to as many items, `(item, *shape)`, on the CPU. A pure
             function that takes no rows as well as many.
@@ -42,13 +42,13 @@ class LazyItems:
             raise ValueError("latent must have one row per item, got a single number")
         if self._nothing.ndim == 0 or len(self._nothing):
             raise ValueError(
-                "draw must give as many items as it is given rows, "
+                "draw must give one item for each row, "
                 f"got shape {tuple(self._nothing.shape)} for none"
             )
 
     @cached_property
     def _nothing(self) -> Tensor:
-        """An empty table, which gives the shape and type of the items."""
+        """Empty table, with the shape and type of the items."""
         return self.draw(self.latent[:0])
 
     def __len__(self) -> int:
@@ -65,11 +65,11 @@ class LazyItems:
         return self.cast if self.cast and self.is_floating_point() else self._nothing.dtype
 
     def is_floating_point(self) -> bool:
-        """True if the items are of a floating-point type."""
+        """Tell if the items are of a floating-point type."""
         return self._nothing.is_floating_point()
 
     def index_select(self, dim: int, rows: Tensor) -> Tensor:
-        """The items at `rows`.
+        """Draw the items at `rows`.
 
         Args:
             dim: The axis of items, 0.
@@ -83,7 +83,7 @@ class LazyItems:
         return self.draw(self.latent[rows.cpu()]).to(device=self.device, dtype=self.dtype)
 
     def __getitem__(self, index: Tensor | slice | int) -> Tensor:
-        """The items at places of any shape; each distinct one is drawn once.
+        """Look up the items at indices of any shape; each distinct item is drawn once.
 
         Args:
             index: Which items, `(*)`, integers; or a slice, or a mask over all of them.
@@ -96,7 +96,7 @@ class LazyItems:
         return self.index_select(0, rows)[places.to(self.device)]
 
     def only(self, rows: Tensor) -> LazyItems:
-        """A table of the items at `rows`, not drawn yet.
+        """Select the items at `rows`, without drawing them.
 
         Args:
             rows: Which items, `(number,)`, integers.
@@ -104,7 +104,7 @@ class LazyItems:
         return dataclasses.replace(self, latent=self.latent[rows.cpu()])
 
     def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> LazyItems:
-        """The same table, its items drawn onto `device` and as `dtype`.
+        """Move the table: its items are drawn onto `device` and as `dtype`.
 
         Args:
             device: Where drawn items are put.
@@ -118,8 +118,8 @@ class LazyItems:
 class RaggedItems:
     """Items of different shapes, e.g. images of several sizes: a tensor each.
 
-    It stands in the place of a tensor of items, or of targets. What is done with several at once
-    needs those of one shape: `Problems.by_shape` gives them.
+    It replaces a tensor of items, or of targets. Work on several items at once needs items of one
+    shape: `Problems.by_shape` gives them.
 
     Args:
         tensors: The items, all of one type.
@@ -143,7 +143,7 @@ class RaggedItems:
 
     @property
     def ndim(self) -> int:
-        """Number of axes, that of the items among them."""
+        """Number of axes, with the axis of the items."""
         return 1 + self.tensors[0].ndim
 
     @property
@@ -167,11 +167,11 @@ class RaggedItems:
         return tuple(tensor.shape for tensor in self.tensors)
 
     def is_floating_point(self) -> bool:
-        """True if the items are of a floating-point type."""
+        """Tell if the items are of a floating-point type."""
         return self.tensors[0].is_floating_point()
 
     def only(self, rows: Tensor) -> RaggedItems:
-        """A table of the items at `rows`.
+        """Select the items at `rows`.
 
         Args:
             rows: Which items, `(number,)`, integers.
@@ -179,7 +179,7 @@ class RaggedItems:
         return RaggedItems(self.tensors[row] for row in rows.tolist())
 
     def __getitem__(self, rows: Tensor | slice) -> Any:
-        """A table of the items at `rows`.
+        """Select the items at `rows`.
 
         Args:
             rows: Which items, integers; or a slice, or a mask over all of them.
@@ -187,7 +187,7 @@ class RaggedItems:
         return self.only(torch.arange(len(self))[rows.cpu() if isinstance(rows, Tensor) else rows])
 
     def index_select(self, dim: int, rows: Tensor) -> Tensor:
-        """The items at `rows` as one tensor.
+        """Stack the items at `rows` into one tensor.
 
         Args:
             dim: The axis of items, 0.
@@ -208,7 +208,7 @@ class RaggedItems:
         return torch.stack(some)
 
     def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> RaggedItems:
-        """The same items on `device` and, where they are of a floating-point type, as `dtype`.
+        """Move the items to `device` and, if they are of a floating-point type, to `dtype`.
 
         Args:
             device: Where they are put.
@@ -230,16 +230,16 @@ UNASKED: Final = -1
 class Problems:
     """A set of problems over one table of items.
 
-    Each distinct item (an image, a vector, a symbol) stands in the table once; a problem is a row
-    of integers that says which item stands at which place. A model can so embed each distinct
-    item once, however many problems show it.
+    Each distinct item (an image, a vector, a symbol) is in the table once; a problem is a row of
+    integers, the index of the item at each position. A model can so embed each distinct item once,
+    however many problems show it.
 
     Args:
         items: Table of distinct items, `(item, *shape)`: a tensor, items to be drawn, or items of
             different shapes.
-        index: Which item stands at which place of which problem, `(batch, time)`, integers.
-        target: What is asked, a tensor `(batch, *)`, or `RaggedItems` of different shapes.
-        latent: What the problems were made from, tensors of `(batch, *)`. Never shown to a model.
+        index: Index of the item at each position of each problem, `(batch, time)`, integers.
+        target: Answers, a tensor `(batch, *)`, or `RaggedItems` of different shapes.
+        latent: Descriptions of the problems, tensors of `(batch, *)`. Never shown to a model.
 
     Raises:
         ValueError: If the leading sizes disagree. Whether the index points into the table is asked
@@ -280,7 +280,7 @@ class Problems:
         return len(self.index)
 
     def __getitem__(self, rows: slice | Tensor) -> Problems:
-        """The problems at `rows`, over the same table."""
+        """Select the problems at `rows`, over the same table."""
         return Problems(
             items=self.items,
             index=self.index[rows],
@@ -304,7 +304,7 @@ class Problems:
             )
 
     def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> Problems:
-        """The same problems on `device`, floating-point items as `dtype`."""
+        """Move the problems to `device`, floating-point items to `dtype`."""
         wanted = dtype if self.items.is_floating_point() else None
         return Problems(
             items=self.items.to(device, dtype=wanted),
@@ -314,15 +314,15 @@ class Problems:
         )
 
     def sequences(self) -> Tensor:
-        """The items in place, `(batch, time, *shape)`: what a model without a table reads."""
+        """Look up the items by position, `(batch, time, *shape)`, for models without a table."""
         return self.items[self.index]
 
     def unshared(self) -> Problems:
-        """The same problems over a table in which no two positions share an item."""
+        """Copy the problems, over a table in which no two positions share an item."""
         return self.with_items(self.items.index_select(0, self.index.reshape(-1)))
 
     def with_items(self, items: Tensor | LazyItems | RaggedItems) -> Problems:
-        """The same problems with an item of its own at each position.
+        """Copy the problems, with a separate item at each position.
 
         Args:
             items: The items, problem by problem and position by position, `(batch · time, *shape)`.
@@ -338,7 +338,7 @@ class Problems:
         return dataclasses.replace(self, items=items, index=index)
 
     def table(self) -> Tensor:
-        """All items as one tensor; lazy items are rendered.
+        """Stack all items into one tensor; lazy items are rendered.
 
         Raises:
             ValueError: If the items are of different shapes.
@@ -348,7 +348,7 @@ class Problems:
         return self.items.index_select(0, torch.arange(len(self.items)))
 
     def by_shape(self) -> list[tuple[Tensor, Problems]]:
-        """The problems as sets in which all items, and all targets, are of one shape each.
+        """Split the problems into sets in which all items, and all targets, are of one shape each.
 
         Returns:
             For each set its rows among these problems, and the set.
@@ -365,7 +365,7 @@ class Problems:
         return [(rows := torch.tensor(some), _as_tensors(self[rows])) for some in groups.values()]
 
     def compact(self) -> Problems:
-        """The same problems over a table of only the items that occur in them.
+        """Copy the problems, over a table of only the items that occur in them.
 
         Raises:
             ValueError: If an index points outside the table.
@@ -382,7 +382,7 @@ class Problems:
 
 
 def _as_tensors(problems: Problems) -> Problems:
-    """The same problems with items and targets as tensors."""
+    """Copy the problems, with items and targets as tensors."""
     small = problems.compact()
     every = torch.arange(len(problems), device=small.index.device)
     target = small.target.index_select(0, every)
@@ -390,7 +390,7 @@ def _as_tensors(problems: Problems) -> Problems:
 
 
 def joined(parts: Sequence[Problems]) -> Problems:
-    """Several sets of problems, each with a table of its own, as one.
+    """Join several sets of problems, each with a separate table.
 
     Args:
         parts: At least one set; their items are tensors of one shape.

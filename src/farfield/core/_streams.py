@@ -19,7 +19,7 @@ from farfield.core._arguments import Seed, check_fields
 @final
 @dataclass(frozen=True)
 class Stream:
-    """A place in the tree of random numbers, addressed by a seed and a path of words.
+    """A node in the tree of random numbers, addressed by a seed and a path of words.
 
     Two streams with different paths are independent; the same seed and path give the same numbers
     on every machine, whatever else was drawn. A stream holds no state: each call of `numpy` or
@@ -28,7 +28,7 @@ class Stream:
 
     Args:
         seed: Number of the run, at least 0.
-        path: What is drawn, from general to special, e.g. `("same_different", "shapes")`.
+        path: Words for the purpose, from general to special, e.g. `("same_different", "shapes")`.
 
     Raises:
         ValueError: If the seed is negative, or a part of the path is neither a word nor a number.
@@ -41,34 +41,34 @@ class Stream:
         check_fields(self)
 
     def child(self, *path: str | int) -> Stream:
-        """The stream one or more steps further down the tree."""
+        """Go one or more steps further down the tree."""
         return Stream(self.seed, (*self.path, *path))
 
     @property
     def key(self) -> int:
-        """The 128-bit key of the stream: the head of SHA-256 over seed and path."""
+        """Key of the stream, 128 bits: the head of SHA-256 over seed and path."""
         text = json.dumps([self.seed, *self.path], ensure_ascii=False, separators=(",", ":"))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "little")
 
     def numpy(self) -> np.random.Generator:
-        """A fresh counter-based generator (Philox 4×64, Salmon et al. 2011) keyed by the path."""
+        """Make a counter-based generator (Philox 4×64, Salmon et al. 2011) keyed by the path."""
         return np.random.Generator(np.random.Philox(key=self.key))
 
     def torch(self, device: torch.device | str = "cpu") -> torch.Generator:
-        """A fresh torch generator on `device`, seeded by the path."""
+        """Make a fresh torch generator on `device`, seeded by the path."""
         return torch.Generator(device=device).manual_seed(self.key & (2**63 - 1))
 
 
 def stream(seed: int, *path: str | int) -> Stream:
-    """The stream of run `seed` for the purpose that `path` names.
+    """Make the stream of run `seed` for the purpose that `path` names.
 
     Args:
-        path: What is drawn, from general to special.
+        path: Words for the purpose, from general to special.
 
     Example:
         >>> stream(0, "noise").numpy().integers(10, size=3)
         array([7, 9, 3])
-        >>> stream(0, "noise").numpy().integers(10, size=3)  # the same place, the same numbers
+        >>> stream(0, "noise").numpy().integers(10, size=3)  # the same path, the same numbers
         array([7, 9, 3])
     """
     return Stream(seed, path)
@@ -81,7 +81,7 @@ Generator = (
     | np.random.RandomState
     | random.Random
 )
-"""A generator that a module may hold."""
+"""Generator that a module may hold."""
 
 
 def seed_generators(stream: Stream) -> None:

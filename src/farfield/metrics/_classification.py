@@ -12,7 +12,7 @@ from farfield.core.internal import UNASKED, PositiveInt, check_arguments
 def correct(
     outputs: Float[Tensor, "*batch class"], target: Int[Tensor, "*batch"]
 ) -> Float[Tensor, "*batch"]:
-    r"""Correctness of each answer: 1 where it is right, 0 where it is wrong.
+    r"""Score each answer: 1 if it is right, 0 if it is wrong.
 
     One output is the logit of class 1: above 0 it answers 1, below 0 it answers 0. Two outputs or
     more are the logits of as many classes, and the largest is the answer. A tie is never right,
@@ -20,7 +20,7 @@ def correct(
     gives NaN. Every task counts by this rule.
 
     Args:
-        outputs: Logits. Leading axes are free: seeds, problems, places.
+        outputs: Logits. Leading axes are free: seeds, problems, positions.
         target: The right class; no answer is right for `UNASKED`.
 
     Shape:
@@ -41,7 +41,7 @@ def correct(
         right = ((logit > 0) & (target == 1)) | ((logit < 0) & (target == 0))
         return right.to(outputs.dtype)
     own = outputs.gather(-1, known_class(target).unsqueeze(-1))
-    # Counted, since what is compared with NaN is neither less nor more.
+    # Counted, since a number compared with NaN is neither less nor more.
     right = ((outputs < own).sum(-1) == outputs.shape[-1] - 1) & (target != UNASKED)
     return right.to(outputs.dtype)
 
@@ -49,7 +49,7 @@ def correct(
 def accuracy(
     outputs: Float[Tensor, "*seed batch class"], target: Int[Tensor, "*seed batch"]
 ) -> Float[Tensor, "*seed"]:
-    """Share of right answers in 0…1, one number per seed.
+    """Compute the share of right answers in 0…1, one number per seed.
 
     Every problem counts the same, however the problems were cut into batches.
 
@@ -78,7 +78,7 @@ def accuracy(
 
 
 def known_class(target: Tensor) -> Tensor:
-    """The right classes as int64, 0 where no answer is asked for.
+    """Convert the right classes to int64, 0 where no answer is asked for.
 
     Args:
         target: The right classes, or `UNASKED`.
@@ -87,7 +87,7 @@ def known_class(target: Tensor) -> Tensor:
 
 
 def mean_of_asked(values: Tensor, target: Tensor) -> Tensor:
-    """Mean over the last axis, without answers that are not asked for.
+    """Average over the last axis, without answers that are not asked for.
 
     Args:
         values: A number for each answer.
@@ -102,7 +102,7 @@ def mean_of_asked(values: Tensor, target: Tensor) -> Tensor:
 def negative_log_likelihood(
     outputs: Float[Tensor, "*seed batch class"], target: Int[Tensor, "*seed batch"]
 ) -> Float[Tensor, "*seed"]:
-    r"""Mean negative log-likelihood of the right class, one number per seed.
+    r"""Average the negative log-likelihood of the right class, one number per seed.
 
     $$-\frac{1}{n} \sum_i \log p_{i y_i}$$
 
@@ -130,7 +130,7 @@ def negative_log_likelihood(
 def top_k_accuracy(
     outputs: Float[Tensor, "*seed batch class"], target: Int[Tensor, "*seed batch"], k: PositiveInt
 ) -> Float[Tensor, "*seed"]:
-    """Share of problems whose right class is among the `k` largest outputs, one number per seed.
+    """Compute the share of problems with the right class among the `k` largest outputs, per seed.
 
     A tie counts as in `correct`: classes with the same output as the right one come before it.
 
@@ -152,7 +152,7 @@ def top_k_accuracy(
     if k >= (classes := outputs.shape[-1]):
         raise ValueError(f"k must be below the number of classes, {classes}, got {k}")
     own = outputs.gather(-1, known_class(target).unsqueeze(-1))
-    # Those below are counted, since what is compared with NaN is neither less nor more.
+    # Lower outputs are counted, since a number compared with NaN is neither less nor more.
     return mean_of_asked(((outputs < own).sum(-1) >= classes - k).double(), target)
 
 
@@ -163,7 +163,7 @@ def expected_calibration_error(
     *,
     bins: PositiveInt = 15,
 ) -> Float[Tensor, "*seed"]:
-    r"""Difference of confidence and accuracy, averaged over bins of confidence, per seed.
+    r"""Average the difference of confidence and accuracy over bins of confidence, per seed.
 
     $$\mathrm{ECE} = \sum_{m=1}^{M} \frac{|B_m|}{n} \, |\mathrm{acc}(B_m) - \mathrm{conf}(B_m)|$$
 

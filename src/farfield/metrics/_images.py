@@ -1,4 +1,4 @@
-"""Quality of images: restored ones against originals, sets of generated ones, frames of blobs."""
+"""Quality of images: restored against original images, sets of generated images, blobs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WINDOW: Final = 2 * _RADIUS + 1
 _DEVIATION: Final = 1.5
 """Standard deviation of its weights, pixels."""
 _CONSTANTS: Final = (0.01, 0.03)
-"""Of luminance and contrast, in peaks."""
+"""Constants of luminance and contrast, in peaks."""
 
 
 @check_arguments
@@ -29,7 +29,7 @@ def psnr(
     *,
     peak: PositiveFloat = 255.0,
 ) -> Float64[Tensor, "*batch"]:
-    r"""Peak signal-to-noise ratio in decibels, one number per image.
+    r"""Compute the peak signal-to-noise ratio in decibels, one number per image.
 
     $$10 \log_{10} \frac{L^2}{\frac{1}{n} \sum_i (x_i - y_i)^2}$$
 
@@ -60,7 +60,7 @@ def ssim(
     peak: PositiveFloat = 255.0,
     padded: bool = False,
 ) -> Float64[Tensor, "*batch"]:
-    r"""Structural similarity, averaged over the image, one number per image.
+    r"""Compute the structural similarity, averaged over the image, one number per image.
 
     $$\frac{(2 \mu_x \mu_y + C_1)(2 \sigma_{xy} + C_2)}
            {(\mu_x^2 + \mu_y^2 + C_1)(\sigma_x^2 + \sigma_y^2 + C_2)}, \qquad
@@ -106,7 +106,7 @@ def ssim(
 
 
 def _blurred(images: Float64[Tensor, "item height width"]) -> Float64[Tensor, "item _ _"]:
-    """Gaussian means over the windows that lie within the images."""
+    """Compute Gaussian means over the windows that lie within the images."""
     weights = [math.exp(-(step**2) / (2 * _DEVIATION**2)) for step in range(-_RADIUS, _RADIUS + 1)]
     # Not a convolution, for which torch has no fast code in float64.
     for dim in (-2, -1):
@@ -130,7 +130,7 @@ def _check(first: Tensor, second: Tensor) -> None:
 def frechet_distance(
     first: Float[Tensor, "batch feature"], second: Float[Tensor, "item feature"]
 ) -> float:
-    r"""Squared Fréchet distance of the normal distributions with the moments of two sets.
+    r"""Compute the squared Fréchet distance of normal distributions with the moments of two sets.
 
     $$\lVert \mu_1 - \mu_2 \rVert^2
       + \mathrm{tr}\left(\Sigma_1 + \Sigma_2 - 2 (\Sigma_1 \Sigma_2)^{1/2}\right)$$
@@ -176,7 +176,7 @@ def frechet_distance(
 
 @check_arguments
 def inception_score(logits: Float[Tensor, "batch class"], *, splits: PositiveInt = 10) -> float:
-    r"""Inception score: how sure a classifier is of each image, and how many classes there are.
+    r"""Compute the Inception score: a classifier's certainty of each image, and number of classes.
 
     $$\frac{1}{S} \sum_s \exp\left(\frac{1}{n_s} \sum_{i \in s}
       \mathrm{KL}\left(p(y \mid x_i) \,\|\, \bar p_s(y)\right)\right)$$
@@ -186,7 +186,7 @@ def inception_score(logits: Float[Tensor, "batch class"], *, splits: PositiveInt
 
     Args:
         logits: Of a classifier, for each image; −∞ for a class of probability 0.
-        splits: Number $S$ of parts, of consecutive images, as large as each other but for one.
+        splits: Number $S$ of parts, of consecutive images, whose sizes differ by at most one.
 
     Shape:
         - logits: `(batch, class)`
@@ -210,7 +210,7 @@ def inception_score(logits: Float[Tensor, "batch class"], *, splits: PositiveInt
 
 
 def _part_score(logits: Tensor) -> Tensor:
-    """The score of one part."""
+    """Score one part."""
     sure = logits.log_softmax(1)
     mean = sure.logsumexp(0) - math.log(len(sure))
     terms = (sure.exp() * (sure - mean)).where(~sure.isneginf(), 0.0)
@@ -223,15 +223,15 @@ def blob_distance(
     *,
     cutoff: float,
 ) -> Float64[Tensor, "*batch"]:
-    r"""Mean distance of the blobs of two frames, matched as well as can be.
+    r"""Average the distance of the blobs of two frames, optimally matched.
 
-    A blob is a region of white pixels that touch along an edge; it stands where its center is. With
+    A blob is a region of white pixels that touch along an edge; its position is its center. With
     $m$ blobs in the frame that has fewer, $n$ in the other and $d_c = \min(d, c)$,
 
     $$\frac{1}{n} \Bigl(\min_\pi \sum_{i=1}^{m} d_c(x_i, y_{\pi(i)}) + c (n - m)\Bigr)$$
 
     over all ways to give each of the $m$ one of the others. It is 0 for equal frames and $c$
-    where only one has blobs, and a metric between sets of places (the OSPA metric of order 1).
+    where only one has blobs, and a metric between sets of points (the OSPA metric of order 1).
 
     Args:
         first: White pixels of some frames.
@@ -265,7 +265,7 @@ def blob_distance(
 
 
 def _centers(white: Bool[np.ndarray, "height width"]) -> Float64[np.ndarray, "item 2"]:
-    """Centers of the blobs of a frame, row and column."""
+    """Find the centers of the blobs of a frame, row and column."""
     from scipy import ndimage  # noqa: PLC0415 — with optimize a quarter of a second to import
 
     labels, count = ndimage.label(white)
@@ -279,7 +279,7 @@ def _centers(white: Bool[np.ndarray, "height width"]) -> Float64[np.ndarray, "it
 def _distance(
     one: Float64[np.ndarray, "item 2"], other: Float64[np.ndarray, "slot 2"], cutoff: float
 ) -> float:
-    """Mean distance of two sets of points, optimally matched."""
+    """Average the distance of two sets of points, optimally matched."""
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415
     from scipy.spatial.distance import cdist  # noqa: PLC0415
 

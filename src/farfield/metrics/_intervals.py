@@ -15,7 +15,7 @@ from scipy.special import betaincinv, stdtrit
 @final
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """A mean over networks, and what is known of its error.
+    """A mean over networks, with its error.
 
     Args:
         mean: Mean over the networks.
@@ -69,23 +69,23 @@ class Interval:
         return (self.high - self.low) / 2
 
     def contains(self, value: float) -> bool:
-        """True if `value` lies between the ends."""
+        """Tell if `value` lies between the ends."""
         return self.low <= value <= self.high
 
     def within(self, margin: float) -> bool:
-        """True if the whole interval lies in −margin…margin."""
+        """Tell if the whole interval lies in −margin…margin."""
         return -margin <= self.low and self.high <= margin
 
     def cut(self, lowest: float, highest: float) -> Interval:
         """Cut the interval to the range in which the number can be.
 
         The mean of scores that lie in a range lies in it too, so that the part holds the true mean
-        exactly as often as the whole interval does: what is cut off is never right. Two other
+        exactly as often as the whole interval does: the rest is never right. Two other
         methods stay in the range by themselves, and say less of a few networks. An interval on the
         scale of logits has no ends where a network scores 0 or 100 %, as many do; Hoeffding's,
         which holds for every distribution, reaches 43 points to either side of ten scores,
-        whatever these are. Cutting does not mend what a t interval lacks where scores are far from
-        normal; `python -m benchmarks.verdicts` measures that.
+        whatever these are. Cutting does not mend a t interval of scores that are far from normal;
+        `python -m benchmarks.verdicts` measures that.
 
         Args:
             lowest: Least value of the number.
@@ -117,7 +117,7 @@ class Difference:
 
 
 def _checked(values: Sequence[float]) -> NDArray[np.float64]:
-    """The values as one row of float64."""
+    """Convert the values to one row of float64."""
     row = np.asarray(values, dtype=np.float64)
     if row.ndim != 1 or row.size == 0:
         raise ValueError(
@@ -127,14 +127,14 @@ def _checked(values: Sequence[float]) -> NDArray[np.float64]:
 
 
 def _quantile(degrees: float, confidence: float) -> float:
-    """The t quantile that leaves half of what `confidence` misses on each side."""
+    """Compute the t quantile that leaves half of `1 - confidence` on each side."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence}")
     return float(stdtrit(degrees, 0.5 + confidence / 2))
 
 
 def mean_and_standard_error(values: Sequence[float]) -> Summary:
-    r"""Mean $\bar x$ of the networks and its standard error $s / \sqrt n$.
+    r"""Compute the mean $\bar x$ of the networks and its standard error $s / \sqrt n$.
 
     Args:
         values: One score per network.
@@ -154,7 +154,7 @@ def mean_and_standard_error(values: Sequence[float]) -> Summary:
 
 
 def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
-    r"""Interval of the mean, $\bar x \pm t_{n-1} \, s / \sqrt n$.
+    r"""Compute the interval of the mean, $\bar x \pm t_{n-1} \, s / \sqrt n$.
 
     One score gives the whole line: nothing is known of its spread. Equal scores give a point.
 
@@ -216,7 +216,7 @@ def paired_interval(
     *,
     comparisons: int = 1,
 ) -> Difference:
-    r"""Mean difference of pairs, ours − theirs, with its t interval, one of several comparisons.
+    r"""Compute the mean difference of pairs, ours − theirs, with its t interval, in a comparison.
 
     With $m$ comparisons each interval has the confidence $1 - (1 - c) / m$: all of them together
     hold their true differences in a share $c$ of studies at least (Bonferroni), whatever their
@@ -257,7 +257,7 @@ def paired_interval(
 
 
 def shared_spread_interval(ours: Summary, theirs: Summary, confidence: float = 0.95) -> Difference:
-    r"""Difference of two means, ours − theirs, where only ours tells how far networks scatter.
+    r"""Compute the difference of two means, ours − theirs, where only ours has a spread.
 
     Networks of both sides are taken to scatter alike. With our standard deviation $s$ over $n$
     networks, and $m$ behind their mean, which is rounded to $\pm h$, the interval is
@@ -290,7 +290,7 @@ def shared_spread_interval(ours: Summary, theirs: Summary, confidence: float = 0
 
 
 def welch_interval(ours: Summary, theirs: Summary, confidence: float = 0.95) -> Difference:
-    r"""Difference of two means, ours − theirs, with Welch's interval from summary statistics.
+    r"""Compute the difference of two means, ours − theirs, with Welch's interval.
 
     With standard errors $e$ over $n$ networks and $e'$ over $n'$ the difference has the variance
     $v = e^2 + e'^2$, and its interval is $\pm t_\nu \sqrt v$ with
@@ -350,7 +350,7 @@ class PairedTest:
 
 
 def paired_t_test(first: Sequence[float], second: Sequence[float]) -> PairedTest:
-    r"""Student's test of the differences of pairs, two-sided.
+    r"""Test the differences of pairs by Student's test, two-sided.
 
     $$t = \frac{\bar d}{s_d / \sqrt n}, \qquad d_i = x_i - y_i,$$
 

@@ -33,11 +33,11 @@ class Measure:
     highest: float = math.inf
 
     def written(self, value: float, digits: int = 1) -> str:
-        """A number in the unit that it is shown in, without the unit.
+        """Format a number in the unit of the display, without the unit.
 
         Args:
             value: The number, as recorded.
-            digits: Digits after the point in percent; what is not in percent has three more.
+            digits: Digits after the point in percent; other units have three more.
         """
         return fixed(100 * value, digits) if self.percent else fixed(value, digits + 3)
 
@@ -59,18 +59,18 @@ class Measure:
     def interval(
         self, values: Sequence[float], *, scale: float = 1.0, confidence: float = 0.95
     ) -> Interval:
-        """The t interval of a mean, cut to the range of the measure.
+        """Compute the t interval of a mean, cut to the range of the measure.
 
         Args:
             values: One score per network, times the scale.
-            scale: What a score of 1 is shown as.
+            scale: Displayed value of a score of 1.
             confidence: Share of intervals made so that hold the true mean of normal scores.
         """
         found = t_interval(values, confidence)
         return found.cut(scale * self.lowest, scale * self.highest)
 
     def worst(self, values: tuple[float, ...]) -> float:
-        """The worst of some scores.
+        """Find the worst of some scores.
 
         Args:
             values: At least one.
@@ -153,7 +153,7 @@ MEASURES: Final[dict[str, Measure]] = {
 
 
 def measure_of(metric: str, *, share: bool = True) -> Measure:
-    """The measure of a metric; for an unknown one, higher is better.
+    """Look up the measure of a metric; for an unknown metric, higher is better.
 
     Args:
         metric: Name in records; that of a part of the problems follows a slash, `"accuracy/size"`.
