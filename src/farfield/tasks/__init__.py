@@ -99,14 +99,14 @@ TASKS: dict[str, type] = {
     "super-resolution": SuperResolution,
     "word-text": WordText,
 }
-"""Every task with problems, by its name on the command line."""
+"""Tasks with problems, by their names on the command line."""
 
 ENVIRONMENTS: dict[str, type] = {
     "object-picking": ObjectPicking,
     "babyai-picking": BabyAIPicking,
     "atari": Atari,
 }
-"""Every environment, by its name on the command line."""
+"""Environments, by their names on the command line."""
 
 __all__ = exported(vars())
 

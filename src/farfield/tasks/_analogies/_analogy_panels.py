@@ -32,7 +32,7 @@ Masks = Int64[np.ndarray, "..."]
 
 
 def _number_of_bits() -> Int64[np.ndarray, " value"]:
-    """Number of bits of every integer of `_HALF` bits."""
+    """Count the bits of every integer of `_HALF` bits."""
     counts = np.zeros(1, np.int64)
     for _ in range(_HALF):
         counts = np.concatenate([counts, counts + 1])
@@ -43,14 +43,14 @@ _BITS: Final = _number_of_bits()
 
 
 def sizes(masks: Masks) -> Masks:
-    """Number of levels of each set."""
+    """Count the levels of each set."""
     low = (1 << _HALF) - 1
     bits: Masks = _BITS[masks & low] + _BITS[masks >> _HALF & low]
     return bits
 
 
 def holds(first: Masks, second: Masks, third: Masks) -> Bool[np.ndarray, "... value"]:
-    """Relations that hold between the three panels of a row, in the order of `RELATIONS`.
+    """Find the relations that hold between three panels of a row, in the order of `RELATIONS`.
 
     A progression moves all levels by one step, not 0, from panel to panel. The others make the
     third panel of the levels that are in one of the first two, in either, or in both; they are said
@@ -76,7 +76,7 @@ def holds(first: Masks, second: Masks, third: Masks) -> Bool[np.ndarray, "... va
 
 
 def completed(first: Masks, second: Masks) -> Int64[np.ndarray, "... value"]:
-    """The third panel by each relation, in the order of `RELATIONS`.
+    """Complete a row by each relation, in the order of `RELATIONS`.
 
     Args:
         first: Sets of levels, first panel.
@@ -88,25 +88,25 @@ def completed(first: Masks, second: Masks) -> Int64[np.ndarray, "... value"]:
 
 
 def _lowest(masks: Masks) -> Masks:
-    """The lowest level of each set; of the empty one −1."""
+    """Find the lowest level of each set; −1 for the empty set."""
     return sizes((masks & -masks) - (masks > 0)) - (masks == 0)
 
 
 def _moved(masks: Masks, step: Masks) -> Masks:
-    """Sets with all levels moved by a step; what falls below level 0 is lost."""
+    """Move all levels of sets by a step; levels below 0 are lost."""
     up = np.left_shift(masks, np.maximum(step, 0))
     return np.right_shift(up, np.maximum(-step, 0))
 
 
 def _crossing(first: Masks, second: Masks) -> Bool[np.ndarray, "*_"]:
-    """True if two sets share a level and each has one of its own."""
+    """Check whether two sets share a level and each has a level that the other lacks."""
     common = first & second
     return (common > 0) & (common != first) & (common != second)
 
 
 @cache
 def rows(relation: int, num_levels: int) -> Int64[np.ndarray, "item 3"]:
-    """All rows of three panels that a relation makes of the lowest `num_levels` levels.
+    """List all rows of three panels that a relation makes of the lowest `num_levels` levels.
 
     Args:
         relation: Place in `RELATIONS`.
@@ -121,7 +121,7 @@ def rows(relation: int, num_levels: int) -> Int64[np.ndarray, "item 3"]:
 
 @cache
 def open_rows(num_levels: int) -> Int64[np.ndarray, "item 2"]:
-    """First two panels, of the lowest levels, that every relation can complete within them.
+    """List the first two panels, of the lowest levels, that every relation can complete.
 
     Args:
         num_levels: Number of levels that may be shown.
@@ -136,7 +136,7 @@ def open_rows(num_levels: int) -> Int64[np.ndarray, "item 2"]:
 
 
 def _pairs(num_levels: int) -> tuple[Masks, Masks]:
-    """All pairs of small sets whose levels together are not too many."""
+    """List all pairs of small sets whose levels together are not too many."""
     small = np.array(
         [
             sum(1 << level for level in chosen)
@@ -151,7 +151,7 @@ def _pairs(num_levels: int) -> tuple[Masks, Masks]:
 
 
 def spread(masks: Masks, ladder: Sequence[int]) -> Masks:
-    """Sets of places on a ladder as sets of the levels that stand there.
+    """Map sets of positions on a ladder to sets of the levels at these positions.
 
     Args:
         masks: Sets of places, counted from 0.
@@ -174,7 +174,7 @@ DOMAINS: Final = (
 """Domains of relations, the first four in the order of a cell's fields."""
 NUMBER, TYPE, SIZE, COLOR, POSITION, LINE_TYPE, LINE_COLOR = range(len(DOMAINS))
 SCALES: Final = (NUMBER, SIZE, COLOR, LINE_COLOR)
-"""Ordered domains, whose values can lie beyond those of training."""
+"""Domains with an order, whose values can lie beyond the values of training."""
 
 Levels = Int64[np.ndarray, "item slot"]
 """Levels of the shapes or lines of each panel."""
@@ -183,7 +183,7 @@ Panels = Int64[np.ndarray, "item feature"]
 
 
 def levels_of(domain: int) -> int:
-    """Number of levels of a domain."""
+    """Return the number of levels of a domain."""
     return NUM_CELLS if domain == POSITION else NUM_LEVELS
 
 
@@ -204,19 +204,19 @@ class Distraction:
     varied: bool
 
     def words(self, columns: int) -> np.ndarray:
-        """Random words, `(item, columns)`."""
+        """Draw random words, `(item, columns)`."""
         groups = int(self.group.max(initial=-1)) + 1
         drawn = np.asarray(self.generator.bit_generator.random_raw(groups * columns))
         words: np.ndarray = drawn.reshape(-1, columns)[self.group]
         return words
 
     def below(self, high: int) -> Int64[np.ndarray, " item"]:
-        """An integer 0 … `high` − 1 for each panel; 0 where nothing varies."""
+        """Draw an integer 0 … `high` − 1 for each panel; 0 where nothing varies."""
         drawn = self.words(1)[:, 0] % np.uint64(high if self.varied else 1)
         return drawn.astype(np.int64)
 
     def levels(self, choices: Int64[np.ndarray, " value"], slots: int) -> Levels:
-        """A level for each slot of each panel; the same for all slots where nothing varies."""
+        """Draw a level for each slot of each panel; the same for all slots where nothing varies."""
         words = self.words(slots if self.varied else 1)
         picked = choices[(words % np.uint64(len(choices))).astype(np.int64)]
         return np.broadcast_to(picked, (len(picked), slots))
@@ -228,7 +228,7 @@ def composed(
     distraction: Distraction,
     familiar: Int64[np.ndarray, " value"],
 ) -> Panels:
-    """Panels that show `values` in `domain`, and in the others whatever is drawn.
+    """Compose panels that show `values` in `domain`, and distraction in the other domains.
 
     Args:
         domain: Which domain matters, place in `DOMAINS`.
@@ -247,7 +247,7 @@ def _cells(
     distraction: Distraction,
     familiar: Int64[np.ndarray, " value"],
 ) -> Panels:
-    """The shapes: how many, in which cells, and the fields of each."""
+    """Compose the shapes: their number, cells and fields."""
     count = _num_shapes(domain, sizes(values), distraction)
     slots = np.zeros((len(values), NUM_CELLS, CELL_FIELDS), np.int64)
     for field, choices in enumerate((np.arange(1), np.arange(NUM_LEVELS), familiar, familiar)):
@@ -266,7 +266,7 @@ def _cells(
 def _num_shapes(
     domain: Int64[np.ndarray, " item"], width: Masks, distraction: Distraction
 ) -> Int64[np.ndarray, " item"]:
-    """Occupied cells: enough to show all values, and some more."""
+    """Draw the number of occupied cells: enough to show all values, and some more."""
     more = distraction.below(3)
     if not distraction.varied:
         return np.select([domain < POSITION, domain == POSITION], [0 * width + NUM_LINES, width], 0)
@@ -279,7 +279,7 @@ def _lines(
     distraction: Distraction,
     familiar: Int64[np.ndarray, " value"],
 ) -> Panels:
-    """The lines: how many, in which directions and colors."""
+    """Compose the lines: their number, directions and colors."""
     count = _num_lines(domain, sizes(values), distraction)
     types = np.argsort(distraction.words(NUM_LEVELS), axis=1, kind="stable")[:, :NUM_LINES]
     colors, spelled = distraction.levels(familiar, NUM_LINES), _spelled(values, distraction, 4)
@@ -293,14 +293,14 @@ def _lines(
 def _num_lines(
     domain: Int64[np.ndarray, " item"], width: Masks, distraction: Distraction
 ) -> Int64[np.ndarray, " item"]:
-    """Lines: one of each type that matters; of colors that matter enough; else up to two."""
+    """Draw the number of lines: one of each relevant type, enough for relevant colors, or any."""
     more = distraction.below(3)
     among = np.minimum(width + more, NUM_LINES)
     return np.select([domain == LINE_TYPE, domain == LINE_COLOR], [width, among], more)
 
 
 def _spelled(values: Masks, distraction: Distraction, slots: int) -> Levels:
-    """The levels of each set, ascending, then some of them again at random."""
+    """Fill slots with the levels of each set, ascending, then with some levels again at random."""
     ascending = np.argsort(~_bits(values, NUM_LEVELS), axis=1, kind="stable")
     width = sizes(values)[:, None]
     again = distraction.words(slots) % np.maximum(width, 1).astype(np.uint64)
@@ -313,7 +313,7 @@ def _bits(values: Masks, count: int) -> Bool[np.ndarray, "item value"]:
 
 
 def shown(panels: Integer[np.ndarray, "item feature"]) -> Int64[np.ndarray, "item _"]:
-    """The set of levels that each panel shows in every domain, in the order of `DOMAINS`.
+    """Read the set of levels that each panel shows in every domain, in the order of `DOMAINS`.
 
     Args:
         panels: What is drawn.
@@ -339,15 +339,15 @@ NUM_CELLS: Final = 9
 NUM_LINES: Final = 4
 """Lines of a panel, at most."""
 CELL_FIELDS: Final = 4
-"""Of each cell: number of shapes (0 where it is empty), type, size, color."""
+"""Number of fields of a cell: number of shapes (0 if empty), type, size, color."""
 LINE_FIELDS: Final = 2
-"""Of each line: type counted from 1 (0 where there is none), color."""
+"""Number of fields of a line: type counted from 1 (0 for no line), color."""
 PANEL_FIELDS: Final = NUM_CELLS * CELL_FIELDS + NUM_LINES * LINE_FIELDS
 MARGIN: Final = 8
 CELL: Final = 48
 WHITE: Final = 255
 _DARKER: Final = 23
-"""From one color to the next, grey levels: 207 (light) to 0 (black)."""
+"""Gray levels from one color to the next: 207 (light) to 0 (black)."""
 _LINE_WIDTH: Final = 3
 _DIRECTION: Final = 1000
 """Length of the vector along a line, rounded to integers."""
@@ -390,12 +390,12 @@ SHAPES: Final[dict[str, Callable[[Grid, Grid, int], Inside]]] = {
 
 
 def shape_side(size: int) -> int:
-    """Width of a shape that stands alone in its cell, pixels of the published panel."""
+    """Return the width of a shape alone in its cell, pixels of the published panel."""
     return 16 + 3 * size
 
 
 def _centers(number: int) -> list[tuple[int, int]]:
-    """Centers of the shapes of a cell, in half pixels from its left and upper edge."""
+    """List the centers of the shapes of a cell, in half pixels from its left and upper edge."""
     if number == 1:
         return [(CELL, CELL)]
     return [(12 + 24 * (place % 4), 16 + 32 * (place // 4)) for place in range(number)]
@@ -403,7 +403,7 @@ def _centers(number: int) -> list[tuple[int, int]]:
 
 @cache
 def stamps(step: int) -> UInt8[np.ndarray, "item height width"]:
-    """Every content of a cell, 1 where it is inked: empty, then by number, type and size."""
+    """Draw binary masks of all contents of a cell: empty, then by number, type and size."""
     y, x = 2 * np.mgrid[0:CELL:step, 0:CELL:step] + 1
     drawn = [np.zeros(x.shape, bool)]
     for number in range(1, NUM_LEVELS + 1):
@@ -417,7 +417,7 @@ def stamps(step: int) -> UInt8[np.ndarray, "item height width"]:
 
 @cache
 def _line_masks(step: int) -> Bool[np.ndarray, "item height width"]:
-    """Lines through the center in ten directions, 18° apart, from the horizontal upwards."""
+    """Draw lines through the center in ten directions, 18° apart, from the horizontal upwards."""
     y, x = 2 * np.mgrid[0:PANEL_SIZE:step, 0:PANEL_SIZE:step] - PANEL_SIZE
     angles = [math.pi * number / NUM_LEVELS for number in range(NUM_LEVELS)]
     along = [(round(_DIRECTION * math.cos(a)), round(_DIRECTION * math.sin(a))) for a in angles]
@@ -433,7 +433,7 @@ def greys(colors: np.ndarray) -> np.ndarray:
 def draw_panels(
     panels: UInt8[Tensor, "item feature"], image_size: int
 ) -> UInt8[Tensor, "item height width"]:
-    """A grey picture, black 0 to white 255, of each panel; lines lie over shapes.
+    """Draw a gray picture, black 0 to white 255, of each panel; lines lie over shapes.
 
     Args:
         panels: What each shows: `CELL_FIELDS` numbers of each cell of the 3×3 grid, in reading

@@ -52,17 +52,17 @@ class PublishedPanels(ABC):
 
     num_outputs: int
     training_problems: int | None
-    """Number of training problems, the first ones; `None` for all."""
+    """Maximum number of training problems, the first of the files; `None` for all."""
     test_problems: int | None
-    """Number of problems of every other set, the first ones; `None` for all."""
+    """Maximum number of problems of every other set; `None` for all."""
 
     @abstractmethod
     def _folders(self) -> Mapping[str, Path]:
-        """Folders of files, by the prefix of their names in `input_files`."""
+        """Find the folders of files, by the prefix of their names in `input_files`."""
 
     @abstractmethod
     def _patterns(self) -> Mapping[str, str]:
-        """Names of the files of each set, with the wildcards of a shell."""
+        """List patterns of the names of the files of each set, with the wildcards of a shell."""
 
     @abstractmethod
     def _read(self, pattern: str, at_most: int | None) -> Problems:
@@ -72,7 +72,7 @@ class PublishedPanels(ABC):
         return self.training_problems if regime == TRAINING else self.test_problems
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The published sets, whatever the run; their panels are read when they are asked for.
+        """Read the published sets, whatever the run; panels are read when they are asked for.
 
         Args:
             stream: Stream of the run, which decides nothing.
@@ -87,7 +87,7 @@ class PublishedPanels(ABC):
         }
 
     def input_files(self) -> dict[str, Path]:
-        """Paths of the files of problems that are read, by their names.
+        """List the paths of the files of problems, by their names.
 
         Raises:
             ValueError: If no folder is named, or it has none.
@@ -96,7 +96,7 @@ class PublishedPanels(ABC):
         return panel_paths(self._folders(), patterns)
 
     def is_at_hand(self) -> bool:
-        """True if every folder has a file of each set."""
+        """Check whether every folder has a file of each set."""
         try:
             folders = self._folders().values()
         except ValueError:
@@ -104,7 +104,7 @@ class PublishedPanels(ABC):
         return all(any(f.glob(pattern)) for f in folders for pattern in self._patterns().values())
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The published answers as outputs.
+        """Return the published answers as outputs.
 
         Args:
             problems: Problems of any regime.
@@ -119,7 +119,7 @@ Columns = Mapping[str, np.ndarray]
 def drawn_in_parts(
     draw: Callable[[np.random.Generator, int], Columns], place: Stream, count: int, part: int
 ) -> dict[str, np.ndarray]:
-    """Columns of `count` problems, drawn part by part, each part from a stream of its own.
+    """Draw the columns of `count` problems part by part, each part from a separate stream.
 
     Args:
         draw: Draws the columns of so many problems.
@@ -137,7 +137,7 @@ def drawn_in_parts(
 def panel_problems(
     columns: Columns, draw: Callable[[Tensor], UInt8[Tensor, "item height width"]]
 ) -> Problems:
-    """Problems over panels that are drawn when they are asked for.
+    """Make problems over panels that are drawn when they are asked for.
 
     Args:
         columns: The columns of the problems.
@@ -154,7 +154,7 @@ def panel_problems(
 
 
 def occurring(masks: Mapping[str, Bool[Tensor, " batch"]]) -> dict[str, Bool[Tensor, " batch"]]:
-    """Masks of the kinds of problems that occur.
+    """Return the masks of the kinds of problems that occur.
 
     Args:
         masks: Mask of each kind, by its name.

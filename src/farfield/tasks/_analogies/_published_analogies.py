@@ -32,7 +32,7 @@ ARCHIVES: Final = (
     "novel.target.domain.line.type",
     "novel.target.domain.shape.color",
 )
-"""The published sets, each with training and test problems of its own."""
+"""Published sets, each with training and test problems."""
 _FILE: Final = PanelFile(
     panels=PLACES,
     candidates=NUM_CANDIDATES,
@@ -173,7 +173,7 @@ class PublishedVisualAnalogies(PublishedPanels, VisualAnalogyTask):
         }
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Mask of the problems about each relation that occurs, by its name.
+        """Return the mask of the problems about each relation that occurs, by its name.
 
         Args:
             problems: Problems of any regime.

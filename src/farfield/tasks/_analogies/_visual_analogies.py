@@ -54,7 +54,7 @@ PREMISES: Final = 2 * ROW - 1
 PLACES: Final = PREMISES + NUM_CANDIDATES
 """Panels of a problem: the source row, two of the target row, the candidates."""
 NO_RELATION: Final = -1
-"""Of a random foil."""
+"""Relation of a random foil."""
 _PART: Final = 10_000
 """Problems drawn at once; each part has a stream of its own."""
 
@@ -91,7 +91,7 @@ class Analogies:
     distractors: bool
 
     def drawn(self, place: Stream, count: int) -> dict[str, np.ndarray]:
-        """`count` problems: `panels`, `(batch, 9, feature)`, `target`, and the latent description.
+        """Draw problems: `panels`, `(batch, 9, feature)`, `target`, and the latent description.
 
         Args:
             place: Stream of the set.
@@ -124,7 +124,7 @@ class Analogies:
     def _second_rows(
         self, generator: np.random.Generator, relation: Masks, domain: Masks
     ) -> tuple[Masks, Masks]:
-        """Two panels and four candidates, the right one first; and the relation of each candidate.
+        """Draw two panels and four candidates, the right one first, with the candidates' relations.
 
         Contrasting candidates are what the four relations make of the two panels, so that nothing
         in the target row shows the one that is meant. Random ones have all one distribution, and
@@ -144,7 +144,7 @@ class Analogies:
         return np.concatenate([pair, thirds], axis=1), relations
 
     def _random_rows(self, generator: np.random.Generator, relation: Masks, domain: Masks) -> Masks:
-        """A row by the relation, and the ends of three others that differ from it."""
+        """Draw a row by the relation, and the ends of three other rows that differ from it."""
         values = np.empty((len(relation), 2 + NUM_CANDIDATES), np.int64)
         lacking = np.arange(len(relation))
         while len(lacking):
@@ -161,7 +161,7 @@ class Analogies:
     def _clear(
         self, generator: np.random.Generator, domain: Masks, values: Masks
     ) -> UInt8[np.ndarray, "batch time feature"]:
-        """Panels of each row, drawn again where a relation holds by chance in an irrelevant domain.
+        """Draw panels of each row until no relation holds by chance in an irrelevant domain.
 
         Args:
             generator: Draws what does not matter.
@@ -194,7 +194,7 @@ class Analogies:
 def obeyed(
     panels: Integer[np.ndarray, "batch time feature"],
 ) -> Bool[np.ndarray, "batch candidate _ value"]:
-    """Relations that hold in each domain of a row, with each of the panels that may end it.
+    """Find the relations that hold in each domain of a row, with each panel that may end it.
 
     Args:
         panels: The first two panels of each row and those that may end it, `(batch, time, *)`.
@@ -207,7 +207,7 @@ def obeyed(
 def _misleading(
     panels: Integer[np.ndarray, "batch time feature"], domain: Masks
 ) -> Bool[np.ndarray, " batch"]:
-    """True if a relation holds in an irrelevant domain."""
+    """Check whether a relation holds in an irrelevant domain."""
     others = np.arange(len(DOMAINS)) != domain[:, None]
     misled: np.ndarray = np.any(obeyed(panels).any(axis=3) & others[:, None], axis=(1, 2))
     return misled
@@ -219,7 +219,7 @@ def _triples(
     domain: Masks,
     scale: tuple[int, ...],
 ) -> Masks:
-    """Rows of three panels by a relation, each as likely as any other."""
+    """Draw rows of three panels by a relation, all equally likely."""
     values = np.empty((len(relation), ROW), np.int64)
     for among, ladder in _ladders(domain, scale):
         for number in range(len(RELATIONS)):
@@ -232,7 +232,7 @@ def _triples(
 def _ladders(
     domain: Masks, scale: tuple[int, ...]
 ) -> Iterator[tuple[Bool[np.ndarray, " batch"], tuple[int, ...]]]:
-    """Problems of each domain that occurs, and the levels it may show."""
+    """Yield the problems of each domain that occurs, and the levels that it may show."""
     for number in range(len(DOMAINS)):
         chosen = domain == number
         if chosen.any():
@@ -364,7 +364,7 @@ class VisualAnalogies(VisualAnalogyTask):
             )
 
     def _pairs(self, *, withheld: bool) -> tuple[tuple[int, int], ...]:
-        """Pairs of domains, as numbers, that are withheld or that are not."""
+        """List pairs of domains, as numbers, that are withheld, or that are shown."""
         named = {
             (DOMAINS.index(source), DOMAINS.index(target)) for source, target in self.withheld_pairs
         }
@@ -379,7 +379,7 @@ class VisualAnalogies(VisualAnalogyTask):
         return regimes_at("levels", dict.fromkeys(near, 0) | {novel: distance})
 
     def _analogies(self) -> dict[str, Analogies]:
-        """Distribution of each set, by regime."""
+        """Return the distribution of each set, by regime."""
         novel, familiar = (
             (range(1, NUM_LEVELS, 2), range(0, NUM_LEVELS, 2))
             if self.interpolation
@@ -400,7 +400,7 @@ class VisualAnalogies(VisualAnalogyTask):
         }
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name; their panels are drawn when they are asked for.
+        """Draw the sets of a run, by regime name; their panels are drawn when they are asked for.
 
         Args:
             stream: Stream of the run.
@@ -418,7 +418,7 @@ class VisualAnalogies(VisualAnalogyTask):
         return panel_problems(analogies.drawn(place, count), draw)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: 1 for candidates that obey a relation of the source.
+        """Return the outputs of the rule: 1 for candidates that obey a relation of the source.
 
         Read off what the panels are drawn from, not off the answer or its latent description.
 
@@ -431,7 +431,7 @@ class VisualAnalogies(VisualAnalogyTask):
         return described_outputs(problems, _fitting)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Mask of the problems about each relation that occurs, by its name.
+        """Return the mask of the problems about each relation that occurs, by its name.
 
         Args:
             problems: Problems of any regime.
@@ -441,7 +441,7 @@ class VisualAnalogies(VisualAnalogyTask):
 
 
 def _fitting(panels: np.ndarray) -> np.ndarray:
-    """True for each candidate that obeys a relation of the source."""
+    """Check whether each candidate obeys a relation of the source."""
     source = np.any(obeyed(panels[:, :ROW]), axis=(1, 2))
     target = np.any(obeyed(panels[:, ROW:]), axis=2)
     fitting: np.ndarray = np.any(target & source[:, None], axis=2)

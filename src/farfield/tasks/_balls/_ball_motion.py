@@ -22,13 +22,13 @@ MOST_TRIES: Final = 100_000
 Moving = Float64[np.ndarray, "batch slot 4"]
 """Place along X and Y and speed along X and Y of each ball."""
 Radii = Float64[np.ndarray, "batch slot"]
-"""Radius of each ball; 0 for those that a sequence does not have."""
+"""Radius of each ball; 0 for absent balls."""
 
 
 def uniform(
     generator: np.random.Generator, count: int, low: float, high: float
 ) -> Float64[np.ndarray, " batch"]:
-    """Uniform numbers from raw words, the same on every machine.
+    """Draw uniform numbers from raw words, the same on every machine.
 
     Args:
         generator: Where the words come from.
@@ -43,7 +43,7 @@ def uniform(
 def started(
     generator: np.random.Generator, numbers: Int64[np.ndarray, " batch"], slots: int
 ) -> tuple[Moving, Radii]:
-    """Random positions and velocities, positions uniform over the free room, ball by ball.
+    """Draw random positions and velocities, positions uniform over the free room, ball by ball.
 
     Args:
         generator: Draws radii, speeds and places.
@@ -73,7 +73,7 @@ def started(
 
 
 def _touches(moving: Moving, radii: Radii, ball: int) -> Bool[np.ndarray, " batch"]:
-    """True if a ball touches one of those before it."""
+    """Check whether a ball touches an earlier ball."""
     across, up = (moving[:, :ball, axis] - moving[:, ball, None, axis] for axis in (0, 1))
     near = radii[:, :ball] + radii[:, ball, None]
     return (across * across + up * up <= near * near).any(1)
@@ -82,7 +82,7 @@ def _touches(moving: Moving, radii: Radii, ball: int) -> Bool[np.ndarray, " batc
 def moved(
     moving: Moving, radii: Radii, num_frames: int
 ) -> Float64[np.ndarray, "batch time slot 4"]:
-    """Balls at every frame: straight on, off the walls and off each other without loss.
+    """Simulate elastic collisions with walls and balls; return positions and speeds at every frame.
 
     Every collision is found where it happens, to rounding; mass goes with the square of the radius.
 
@@ -116,7 +116,7 @@ def moved(
 
 
 def wall_times(moving: Moving, radii: Radii) -> Float64[np.ndarray, "batch value"]:
-    """Times at which each ball meets a wall along X and along Y; infinite for never.
+    """Compute when each ball meets a wall along X and along Y; infinite for never.
 
     Args:
         moving: The balls.
@@ -131,7 +131,7 @@ def wall_times(moving: Moving, radii: Radii) -> Float64[np.ndarray, "batch value
 
 
 def pair_times(moving: Moving, radii: Radii) -> Float64[np.ndarray, "batch value"]:
-    """Times at which two balls meet, in the order of `numpy.triu_indices`; infinite for never.
+    """Compute when two balls meet, in the order of `numpy.triu_indices`; infinite for never.
 
     Args:
         moving: The balls.
@@ -189,7 +189,7 @@ Counts = Int[np.ndarray, "..."]
 
 
 def frames(latent: Float[Tensor, "item feature"], side: int) -> Float[Tensor, "item height width"]:
-    """Frames of balls: a pixel is white where its middle is within a ball, and not hidden.
+    """Draw frames of balls: a pixel is white if its middle is within a ball, and not hidden.
 
     Args:
         latent: Place along X and Y and radius of each ball, in sides of the box, then the first
@@ -208,7 +208,7 @@ def frames(latent: Float[Tensor, "item feature"], side: int) -> Float[Tensor, "i
 
 
 def visible(curtain: Tensor, side: int) -> Bool[Tensor, "batch height width"]:
-    """Mask of the pixels that are not behind the curtain.
+    """Return the mask of the pixels that are not behind the curtain.
 
     Args:
         curtain: First hidden column and the one behind the last, `(batch, 2)`.
@@ -220,7 +220,7 @@ def visible(curtain: Tensor, side: int) -> Bool[Tensor, "batch height width"]:
 
 
 def mean_frame_loss(shown: White, seen: Seen) -> float:
-    """Cross-entropy of answering every frame with the mean frame, nats a pixel.
+    """Compute the cross-entropy of answering every frame with the mean frame, nats a pixel.
 
     Args:
         shown: White pixels, none of them hidden.
@@ -231,7 +231,7 @@ def mean_frame_loss(shown: White, seen: Seen) -> float:
 
 
 def repeated_loss(before: White, shown: White, seen: Seen) -> float:
-    """Least cross-entropy of an answer that knows only whether the pixel was white, nats a pixel.
+    """Compute the least cross-entropy of an answer that knows the pixel before, nats a pixel.
 
     Args:
         before: White pixels of frames before, none of them hidden.
@@ -245,6 +245,6 @@ def repeated_loss(before: White, shown: White, seen: Seen) -> float:
 
 
 def _uncertainty(white: Counts, total: Counts) -> float:
-    """Nats a pixel, of kinds of pixels of which so many are white."""
+    """Compute nats a pixel from the numbers of white pixels of each kind."""
     parts = (xlogy(part, part / np.maximum(total, 1)) for part in (white, total - white))
     return -float(sum(part.sum() for part in parts) / total.sum())

@@ -44,7 +44,7 @@ from farfield.tasks._sequences._memory import SequenceTask
 CURTAIN: Final = "curtain"
 MOST_BALLS: Final = 12
 SHARE: Final = 4
-"""The curtain hides one in so many columns."""
+"""Number of columns of which the curtain hides one."""
 SURE: Final = 1000.0
 """Logit of an answer that leaves no doubt."""
 FLOOR_SEQUENCES: Final = 300
@@ -180,7 +180,7 @@ class BouncingBalls(SequenceTask):
         return self.side // SHARE
 
     def numbers(self, regime: str) -> tuple[int, int]:
-        """Fewest and most balls of a regime.
+        """Return the fewest and the most balls of a regime.
 
         Args:
             regime: Name of the regime.
@@ -192,7 +192,7 @@ class BouncingBalls(SequenceTask):
         return {_name(pair): pair for pair in self.test_balls}.get(regime, self.balls)
 
     def made(self, regime: str, count: int, generator: np.random.Generator) -> Problems:
-        """Sequences of balls with random starts.
+        """Draw sequences of balls with random starts.
 
         Args:
             regime: Name of the regime.
@@ -221,7 +221,7 @@ class BouncingBalls(SequenceTask):
         numbers: Int64[np.ndarray, " batch"],
         curtain: Int64[np.ndarray, "batch value"],
     ) -> Problems:
-        """Problems over frames that are drawn when they are asked for."""
+        """Make problems over frames that are drawn when they are asked for."""
         count, length = places.shape[:2]
         behind = np.broadcast_to(curtain[:, None].astype(np.float32), (count, length, 2))
         latent = np.concatenate([places.reshape(count, length, -1), behind], axis=2)
@@ -238,7 +238,7 @@ class BouncingBalls(SequenceTask):
     def loss(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Cross-entropy in nats a pixel, averaged over all frames but the first.
+        """Compute the cross-entropy in nats a pixel, averaged over all frames except the first.
 
         Args:
             outputs: Logits of the pixels of the next frame, at every place.
@@ -252,7 +252,7 @@ class BouncingBalls(SequenceTask):
     def score(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Cross-entropy in nats a pixel, averaged over the frames after those given.
+        """Compute the cross-entropy in nats a pixel, averaged over the frames after `given`.
 
         Args:
             outputs: Logits of the pixels of the next frame, at every place.
@@ -266,14 +266,14 @@ class BouncingBalls(SequenceTask):
     def _mean_loss(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems, first: int
     ) -> Float[Tensor, " batch"]:
-        """Mean cross-entropy of the frames from `first` on."""
+        """Average the cross-entropy of the frames from `first` on."""
         check_sequence_outputs(outputs, problems, self.num_outputs)
         return self._frame_losses(outputs[:, first - 1 : -1], problems, first).mean(1)
 
     def _frame_losses(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems, first: int
     ) -> Float[Tensor, "batch time"]:
-        """Cross-entropy of each frame from `first` on, over the pixels that are not hidden."""
+        """Compute the cross-entropy of each frame from `first` on, over the visible pixels."""
         shown = problems.items[problems.index[:, first:]].flatten(2).to(outputs.dtype)
         losses = F.binary_cross_entropy_with_logits(outputs, shown, reduction="none")
         if "curtain" not in problems.latent:
@@ -284,7 +284,7 @@ class BouncingBalls(SequenceTask):
     def roll_out_scores(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems
     ) -> dict[str, Float[Tensor, "batch time"]]:
-        """Errors of the frames that a model rolls out, by name.
+        """Compute the errors of the frames that a model rolls out, by name.
 
         `"cross-entropy"` is that of `score`, frame by frame. `"position error"` is the distance
         between the white blobs of both frames, each pixel above a half counting as white
@@ -315,7 +315,7 @@ class BouncingBalls(SequenceTask):
         }
 
     def chance(self, regime: str) -> float:
-        """Cross-entropy of the mean frame: the floor.
+        """Compute the cross-entropy of the mean frame: the floor.
 
         Args:
             regime: Name of the regime.
@@ -324,7 +324,7 @@ class BouncingBalls(SequenceTask):
         return _floor(self, regime, 0)
 
     def copy_loss(self, regime: str, ahead: int = 1) -> float:
-        """Least cross-entropy from nothing but the same pixel some frames before.
+        """Compute the least cross-entropy from the same pixel some frames before.
 
         Args:
             regime: Name of the regime.
@@ -338,7 +338,7 @@ class BouncingBalls(SequenceTask):
         return _floor(self, regime, ahead)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch time value"]:
-        """Logits of the frames themselves; at the last place, of a black one.
+        """Return the logits of the frames themselves; at the last position, of a black frame.
 
         Args:
             problems: Sequences of any regime.
@@ -349,18 +349,18 @@ class BouncingBalls(SequenceTask):
 
 
 def _name(pair: tuple[int, int]) -> str:
-    """Name of a test by its numbers of balls."""
+    """Return the name of a test by its numbers of balls."""
     return f"balls-{pair[0]}" if pair[0] == pair[1] else f"balls-{pair[0]}-{pair[1]}"
 
 
 def _apart(pair: tuple[int, int], other: tuple[int, int]) -> int:
-    """Largest distance of two ranges of numbers at either end."""
+    """Return the largest distance of two ranges of numbers at either end."""
     return max(abs(one - two) for one, two in zip(pair, other, strict=True))
 
 
 @lru_cache
 def _floor(task: BouncingBalls, regime: str, ahead: int) -> float:
-    """Cross-entropy of the mean frame (0 ahead), or of the pixel so many frames before."""
+    """Measure the cross-entropy of the mean frame (0 ahead), or of the pixel some frames before."""
     shown, seen = _measured(task, regime)
     if ahead == 0:
         return mean_frame_loss(shown[:, task.given :], seen)
@@ -369,7 +369,7 @@ def _floor(task: BouncingBalls, regime: str, ahead: int) -> float:
 
 @lru_cache(maxsize=2)
 def _measured(task: BouncingBalls, regime: str) -> tuple[White, Seen]:
-    """Sequences that floors are measured on, and which of their pixels count."""
+    """Draw the sequences for measuring floors, with the mask of visible pixels."""
     generator = stream(0, task.name, "floor", *task.numbers(regime)).numpy()
     problems = task.made(regime, FLOOR_SEQUENCES, generator)
     seen = visible(problems.latent["curtain"], task.side).numpy()

@@ -32,7 +32,7 @@ from farfield.tasks._sequences._memory import MOST
 def truth_tables(
     functions: Int64[np.ndarray, " function"], variables: int
 ) -> Bool[np.ndarray, "item function"]:
-    """Answers of Boolean functions, a row for each of the 2^N corners.
+    """Compute the answers of Boolean functions, a row for each of the 2^N corners.
 
     Variable i is bit i of the number of a row, and the answer to row r bit r of the number of a
     function.
@@ -46,7 +46,7 @@ def truth_tables(
 
 
 def minterms(x: Float64[np.ndarray, "batch value"]) -> Float64[np.ndarray, "batch item"]:
-    r"""The fuzzy and of a literal of each variable, for every row of a truth table.
+    r"""Compute the fuzzy and of a literal of each variable, for every row of a truth table.
 
     $$m_r(x) = \prod_i \begin{cases} x_i & \text{bit } i \text{ of } r \text{ is } 1 \\
       1 - x_i & \text{otherwise} \end{cases}$$
@@ -65,7 +65,7 @@ def minterms(x: Float64[np.ndarray, "batch value"]) -> Float64[np.ndarray, "batc
 def disjunctions(
     x: Float64[np.ndarray, "batch value"], tables: Bool[np.ndarray, "item function"]
 ) -> Float64[np.ndarray, "batch function"]:
-    r"""The fuzzy or of the minterms of every row whose answer is true.
+    r"""Compute the fuzzy or of the minterms of every row whose answer is true.
 
     $$f(x) = 1 - \prod_{r : f(r) = 1} \left(1 - m_r(x)\right)$$
 
@@ -84,7 +84,7 @@ def disjunctions(
 def multilinear(
     x: Float64[np.ndarray, "batch value"], tables: Bool[np.ndarray, "item function"]
 ) -> Float64[np.ndarray, "batch function"]:
-    r"""The sum of the minterms of every row whose answer is true.
+    r"""Add up the minterms of every row whose answer is true.
 
     $$f(x) = \sum_{r : f(r) = 1} m_r(x)$$
 
@@ -208,12 +208,12 @@ class FuzzyBoolean(SingleItem):
 
     @property
     def item_shape(self) -> tuple[int, ...]:
-        """A point."""
+        """Number of coordinates of a point."""
         return (self.variables,)
 
     @property
     def num_outputs(self) -> int:
-        """A value of each function."""
+        """Number of functions, each with a value."""
         return self.functions
 
     @property
@@ -223,7 +223,7 @@ class FuzzyBoolean(SingleItem):
         return regimes_at("coordinates that are 0 or 1", distances)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.
@@ -237,7 +237,7 @@ class FuzzyBoolean(SingleItem):
         }
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems of one regime at new points, with functions and variances of run 0.
+        """Sample `n` problems of a regime at new points, with functions and variances of run 0.
 
         Args:
             regime: Name of the regime.
@@ -258,26 +258,26 @@ class FuzzyBoolean(SingleItem):
         return run.child(self.name, f"v{self.version}", self.variables)
 
     def _functions(self, run: Stream) -> Int64[np.ndarray, " function"]:
-        """Numbers of the functions asked for: the first of a run are the same for all tasks."""
+        """Draw the numbers of the functions: the first of a run are the same for all tasks."""
         drawn = distinct(self._place(run).child("functions").numpy(), (self._space,), self._kinds)
         return 1 + drawn[self.first : self.first + self.functions, 0]
 
     def _points(self, regime: str, run: Stream) -> Float64[np.ndarray, "batch value"]:
-        """The points of a set."""
+        """Draw the points of a set."""
         if regime == CORNERS:
             return self._corners()
         count = self.training_points if regime == TRAINING else self.validation_points
         return self._uniform(count, self._place(run).child("points", self.first, regime).numpy())
 
     def _corners(self) -> Float64[np.ndarray, "batch value"]:
-        """All points of 0 and 1, in the order of the rows of a truth table."""
+        """List all points of 0 and 1, in the order of the rows of a truth table."""
         rows = np.arange(2**self.variables)[:, None]
         return (rows >> np.arange(self.variables) & 1).astype(np.float64)
 
     def _uniform(
         self, count: int, generator: np.random.Generator
     ) -> Float64[np.ndarray, "batch value"]:
-        """Points anywhere."""
+        """Draw points uniformly."""
         levels = integers(generator, LEVELS, count * self.variables)
         return ((2 * levels + 1) / (2 * LEVELS)).reshape(count, self.variables)
 
@@ -286,7 +286,7 @@ class FuzzyBoolean(SingleItem):
         points: Float64[np.ndarray, "batch value"],
         functions: Int64[np.ndarray, " function"],
     ) -> Float64[np.ndarray, "batch function"]:
-        """Values of functions at points."""
+        """Compute the values of functions at points."""
         tables = truth_tables(functions, self.variables)
         return (multilinear if self.multilinear else disjunctions)(points, tables)
 
@@ -297,7 +297,7 @@ class FuzzyBoolean(SingleItem):
         variances: Float64[np.ndarray, " function"],
         targets: Float64[np.ndarray, "batch function"],
     ) -> Problems:
-        """A problem for each point; what is the same for all stands in memory once."""
+        """Make a problem for each point; what is the same for all stands in memory once."""
         latent = {"function": functions, "variance": variances}
         return Problems(
             items=torch.from_numpy(points.astype(np.float32)),
@@ -309,7 +309,7 @@ class FuzzyBoolean(SingleItem):
         )
 
     def by_hand(self, problems: Problems, training: Problems) -> Float[Tensor, "batch value"]:
-        """Outputs of a plane through the values of the nearest training points.
+        """Return the outputs of a plane through the values of the nearest training points.
 
         Args:
             problems: Items and their index; without targets.
@@ -322,7 +322,7 @@ class FuzzyBoolean(SingleItem):
     def loss(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Squared error, averaged over functions.
+        """Compute the squared error, averaged over functions.
 
         Args:
             outputs: Values as answered.
@@ -337,7 +337,7 @@ class FuzzyBoolean(SingleItem):
     def score(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Contribution of each problem to R², averaged over functions: at most 1.
+        """Compute the contribution of each problem to R², averaged over functions: at most 1.
 
         Args:
             outputs: Values as answered.
@@ -351,7 +351,7 @@ class FuzzyBoolean(SingleItem):
     def answer_scores(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
     ) -> dict[str, Float[Tensor, " batch"]]:
-        """Contribution of each problem to the R² of each function, by the name of the function.
+        """Compute the contribution of each problem to the R² of each function, by function name.
 
         Args:
             outputs: Values as answered.
@@ -366,12 +366,12 @@ class FuzzyBoolean(SingleItem):
     def _scores(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
     ) -> Float[Tensor, "batch value"]:
-        """One less the squared error in units of the variance."""
+        """Compute one minus the squared error in units of the variance."""
         check_outputs(outputs, problems, self.functions)
         return 1 - (outputs - problems.target).square() / problems.latent["variance"]
 
     def chance(self, regime: str) -> float:
-        """R² of answering the mean of every function.
+        """Return the R² of answering the mean of every function.
 
         Args:
             regime: Name of the regime.
@@ -380,7 +380,7 @@ class FuzzyBoolean(SingleItem):
         return 0.0
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch value"]:
-        """The values of the functions at the points that are shown.
+        """Compute the values of the functions at the points shown.
 
         Args:
             problems: Problems of any regime.
@@ -392,11 +392,11 @@ class FuzzyBoolean(SingleItem):
 
 
 def _variances(targets: Float64[np.ndarray, "batch function"]) -> Float64[np.ndarray, " function"]:
-    """Variance of each function over a set."""
+    """Compute the variance of each function over a set."""
     return np.square(targets - targets.mean(0)).mean(0)
 
 
 @lru_cache
 def _variances_of_run(task: FuzzyBoolean, regime: str) -> Float64[np.ndarray, " function"]:
-    """The same over the set of run 0."""
+    """Return the variance of each function over the set of run 0."""
     return task.draw(stream(0))[regime].latent["variance"][0].numpy()

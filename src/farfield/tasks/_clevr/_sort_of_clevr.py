@@ -31,7 +31,7 @@ from farfield.tasks._protocol._task import (
 
 
 def descriptions(scenes: Scenes) -> Int64[np.ndarray, "item feature"]:
-    """Latent descriptions of the items: number of a question, −1 for images; then the objects.
+    """Describe the items: number of a question, −1 for images; then the objects.
 
     Args:
         scenes: The scenes.
@@ -43,7 +43,7 @@ def descriptions(scenes: Scenes) -> Int64[np.ndarray, "item feature"]:
 
 
 def rendered(latent: Int64[Tensor, "item feature"]) -> UInt8[Tensor, "item 3 75 75"]:
-    """Images, and questions in the first pixels of black images, for `farfield.core.LazyItems`.
+    """Draw images, and questions in the first pixels of black images, for `LazyItems`.
 
     Args:
         latent: Rows of `descriptions`.
@@ -84,7 +84,7 @@ _PAINTS: Final = (
 def centers(
     generator: np.random.Generator, count: int, first: int
 ) -> Int64[np.ndarray, "batch slot 2"]:
-    """Centers of the objects, each uniform over the free room, color by color.
+    """Draw the centers of the objects, uniform over the free room, color by color.
 
     Args:
         generator: Draws them.
@@ -103,7 +103,7 @@ def centers(
 
 
 def images(scenes: Scenes) -> UInt8[np.ndarray, "batch 3 75 75"]:
-    """Images of scenes on white; a color covers those before it.
+    """Draw images of scenes on white; a color covers earlier colors.
 
     A pixel is in an object whose center is dx and dy pixels away if both are at most 5 (square),
     or if dx² + dy² ≤ 30 (circle): its middle is then less than 5.5 pixels away.
@@ -123,7 +123,7 @@ def images(scenes: Scenes) -> UInt8[np.ndarray, "batch 3 75 75"]:
 
 
 def scenes_of(shown: UInt8[np.ndarray, "batch 3 75 75"]) -> Scenes:
-    """Scenes as seen: an object is where its color is, and a square if it fills its corners.
+    """Read scenes off images: an object lies where its color is; a square fills its corners.
 
     Args:
         shown: Images.
@@ -141,7 +141,7 @@ def scenes_of(shown: UInt8[np.ndarray, "batch 3 75 75"]) -> Scenes:
 
 
 def _filled(most: int) -> Int64[np.ndarray, " item"]:
-    """Pixels up to a squared distance from the center, as steps in an image row by row."""
+    """List the pixels up to a squared distance from the center, as steps in an image row by row."""
     steps = np.arange(-REACH, REACH + 1)
     down, across = np.nonzero(np.square(steps)[:, None] + np.square(steps) <= most)
     return steps[down] * SIDE + steps[across]
@@ -152,12 +152,12 @@ _DISK: Final = len(_filled(REACH**2 + REACH))
 
 
 KINDS: Final = ("shape", "left", "top", "closest", "furthest", "count")
-"""Kinds of question: three about the object of a color alone, three about the others too."""
+"""Kinds of question: three about the object of a color alone, three about other objects too."""
 RELATIONAL: Final = 3
-"""The first kind that is about several objects."""
+"""Index of the first kind that is about several objects."""
 ANSWERS: Final = ("yes", "no", "square", "circle", "1", "2", "3", "4", "5", "6")
 QUESTIONS: Final = len(COLORS) * len(KINDS)
-"""Different questions; that of a kind about a color has the number 6 · color + kind."""
+"""Number of different questions; a kind about a color has the number 6 · color + kind."""
 FEATURES: Final = len(COLORS) + 2 + RELATIONAL
 """Numbers of the vector of a question."""
 
@@ -171,7 +171,7 @@ Table = Int64[np.ndarray, "batch slot value"]
 
 
 def vectors() -> UInt8[np.ndarray, "item feature"]:
-    """Vectors of all questions: color, whether relational, and which of three, each one-hot."""
+    """Return the vectors of all questions: color, relational or not, and subtype, each one-hot."""
     numbers = np.arange(QUESTIONS)
     color, kind = np.divmod(numbers, len(KINDS))
     is_relational, subtype = np.divmod(kind, RELATIONAL)
@@ -182,7 +182,7 @@ def vectors() -> UInt8[np.ndarray, "item feature"]:
 
 
 def answer_table(scenes: Scenes, *, closest_to_self: bool = False) -> Table:
-    """Numbers of the answers to all questions, with −1 about colors that a scene does not have.
+    """Compute the numbers of the answers to all questions, −1 about colors that a scene lacks.
 
     Where several others are as near (or as far), the first color of them counts.
 
@@ -209,7 +209,7 @@ def answer_table(scenes: Scenes, *, closest_to_self: bool = False) -> Table:
 
 
 def chances(circles: Sequence[Fraction]) -> dict[str, float]:
-    """Share of right answers of the best guess at each kind of question, from the question alone.
+    """Compute the share of right answers of the best guess at each kind, from the question alone.
 
     A center lies in the left (or upper) half with 33 of its 65 columns (or rows), and every other
     object is the closest or furthest equally often; that objects leave each other room changes
@@ -231,7 +231,7 @@ def chances(circles: Sequence[Fraction]) -> dict[str, float]:
 
 
 def _likeliest_count(own: Fraction, others: Sequence[Fraction]) -> Fraction:
-    """Probability of the most frequent number of others with the shape of an object."""
+    """Compute the probability of the likeliest number of other objects with the same shape."""
     circles, squares = (
         reduce(np.convolve, [np.array([1 - p, p], object) for p in chances])
         for chances in (others, [1 - p for p in others])
@@ -363,7 +363,7 @@ class SortOfCLEVR(AnswerTask):
 
     @property
     def num_outputs(self) -> int:
-        """A logit for each answer."""
+        """Number of answers, each with a logit."""
         return len(ANSWERS)
 
     @property
@@ -373,7 +373,7 @@ class SortOfCLEVR(AnswerTask):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training, new images of its kind, and those with what was withheld."""
+        """Regimes: training, new images of its kind, and images of withheld colors or pairs."""
         named = "colors" if self.withheld_colors else "pairs"
         count = self.withheld_colors or self.withheld_pairs
         unit = {"colors": "colors", "pairs": "color-shape pairs"}[named] + " that training lacks"
@@ -381,7 +381,7 @@ class SortOfCLEVR(AnswerTask):
         return regimes_at(unit, {TRAINING: 0, NEW: 0} | withheld)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.
@@ -390,7 +390,7 @@ class SortOfCLEVR(AnswerTask):
         return {regime.name: self._problems(regime.name, place) for regime in self.regimes}
 
     def _problems(self, regime: str, place: Stream) -> Problems:
-        """The problems of a regime, image by image, the relational ones of each last."""
+        """Draw the problems of a regime, image by image, relational problems last."""
         scenes = self._scenes(regime, place)
         color, kind = self._questions(regime, place, len(scenes))
         shift = self._first_color(regime) if self.shifted_colors else 0
@@ -409,11 +409,11 @@ class SortOfCLEVR(AnswerTask):
         return regime in (TRAINING, NEW)
 
     def _first_color(self, regime: str) -> int:
-        """The first color that occurs."""
+        """Return the first color that occurs."""
         return self.withheld_colors if self._is_as_training(regime) else 0
 
     def _scenes(self, regime: str, place: Stream) -> Scenes:
-        """The scenes of a regime."""
+        """Draw the scenes of a regime."""
         count = self.training_images if regime == TRAINING else self.test_images
         first, own = self._first_color(regime), place.child(regime)
         drawn = integers(own.child("shapes").numpy(), 2, count * len(COLORS))
@@ -427,7 +427,7 @@ class SortOfCLEVR(AnswerTask):
         return np.concatenate([at, shapes[:, :, None]], axis=2)
 
     def _pairs(self, place: Stream) -> tuple[Int64[np.ndarray, " item"], ...]:
-        """Colors and shapes of the pairs that training lacks."""
+        """Draw the colors and shapes of the pairs that training lacks."""
         colors = permutation(place.child("colors").numpy(), len(COLORS))
         shapes = integers(place.child("shapes").numpy(), 2, len(COLORS))
         return colors[: self.withheld_pairs], shapes[: self.withheld_pairs]
@@ -445,7 +445,7 @@ class SortOfCLEVR(AnswerTask):
         return np.tile(color, count // drawn), np.tile(kind, count // drawn)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Masks of the relational questions and of the others.
+        """Return the masks of the relational and of the non-relational questions.
 
         Args:
             problems: Problems of any regime.
@@ -454,7 +454,7 @@ class SortOfCLEVR(AnswerTask):
         return {"relational": is_relational, "non-relational": ~is_relational}
 
     def chance(self, regime: str) -> float:
-        """Share of right answers of the best guess from the question alone.
+        """Return the share of right answers of the best guess from the question alone.
 
         Args:
             regime: Name of the regime.
@@ -463,7 +463,7 @@ class SortOfCLEVR(AnswerTask):
         return sum(found) / len(found)
 
     def chances(self, regime: str) -> dict[str, float]:
-        """Share of right answers of the best guess at each kind of question, averaged over runs.
+        """Average the share of right answers of the best guess at each kind of question over runs.
 
         Args:
             regime: Name of the regime.
@@ -480,7 +480,7 @@ class SortOfCLEVR(AnswerTask):
         problems: Problems,
         training: Problems,  # noqa: ARG002
     ) -> Float[Tensor, "batch answer"]:
-        """Outputs of the rule on objects that are found by their color.
+        """Return the outputs of the rule on objects that are found by their color.
 
         Args:
             problems: Items and their index; without targets.
@@ -497,7 +497,7 @@ class SortOfCLEVR(AnswerTask):
         return F.one_hot(torch.from_numpy(right), self.num_outputs).to(torch.float32) * 2 - 1
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch answer"]:
-        """The right answers as outputs.
+        """Return the right answers as outputs.
 
         Args:
             problems: Problems of any regime.

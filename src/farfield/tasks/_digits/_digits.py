@@ -69,14 +69,14 @@ class DigitFiles:
 
 
 def _mnist(photographs: str, is_test: bool) -> tuple[Images, Labels]:
-    """MNIST as it is."""
+    """Read MNIST unchanged."""
     del photographs
     images, labels = idx_images(MNIST, "t10k" if is_test else "train")
     return GreyImages(images), labels
 
 
 def _mnist_m(photographs: str, is_test: bool) -> tuple[Images, Labels]:
-    """MNIST over photographs: always the same piece behind the same digit."""
+    """Read MNIST over photographs: always the same piece behind the same digit."""
     part = "t10k" if is_test else "train"
     images, labels = idx_images(MNIST, part)
     behind = read_photographs(photographs, SMALL)
@@ -85,13 +85,13 @@ def _mnist_m(photographs: str, is_test: bool) -> tuple[Images, Labels]:
 
 
 def _svhn(photographs: str, is_test: bool) -> tuple[Images, Labels]:
-    """House numbers, cropped to one digit."""
+    """Read house numbers, cropped to one digit."""
     del photographs
     return _house_numbers(SVHN, "test_32x32.mat" if is_test else "train_32x32.mat")
 
 
 def _svhn_excerpt(photographs: str, is_test: bool) -> tuple[Images, Labels]:
-    """The first 1,083 training images; the last fifth of them for tests."""
+    """Read the first 1,083 training images; the last fifth is for tests."""
     del photographs
     images, labels = _house_numbers(SVHN_EXCERPT, SVHN_EXCERPT.files[0].name)
     part = slice(KEPT, None) if is_test else slice(KEPT)
@@ -99,7 +99,7 @@ def _svhn_excerpt(photographs: str, is_test: bool) -> tuple[Images, Labels]:
 
 
 def _house_numbers(data_set: DataSet, name: str) -> tuple[ColorImages, Labels]:
-    """Images and labels of a file of SVHN."""
+    """Read images and labels of a file of SVHN."""
     images, labels = house_numbers(data_set, name)
     return ColorImages(images), labels
 
@@ -134,20 +134,20 @@ DIGIT_FILES: Final[dict[str, DigitFiles]] = {
         read=_svhn_excerpt,
     ),
 }
-"""Every set of digits, by its name."""
+"""Sets of digits, by their names."""
 
 
 SIDE: Final = 32
 """Height and width of the images that are shown, pixels."""
 SMALL: Final = 28
-"""The same of MNIST, K-MNIST and MNIST-M as published."""
+"""Height and width of MNIST, K-MNIST and MNIST-M as published, pixels."""
 SHOWN: Final = (3, SIDE, SIDE)
 
 
 Numbers = Int64[np.ndarray, " item"]
 Colors = UInt8[np.ndarray, "item 3 32 32"]
 Images = Callable[[Numbers], Colors]
-"""All images of a file: those with some numbers."""
+"""Function from numbers of images in a file to the images."""
 
 
 # Each class stands for all images of a file and gives those that are asked for, as bytes of
@@ -164,7 +164,7 @@ class GreyImages:
     originals: UInt8[np.ndarray, "item 28 28"]
 
     def __call__(self, numbers: Numbers) -> Colors:
-        """The images with some numbers."""
+        """Return the images of some numbers."""
         return np.repeat(upsampled(self.originals[numbers])[:, None], 3, axis=1)
 
 
@@ -184,7 +184,7 @@ class BlendedImages:
     corners: Int64[np.ndarray, "item 3"]
 
     def __call__(self, numbers: Numbers) -> Colors:
-        """The images with some numbers."""
+        """Return the images of some numbers."""
         pieces = self.photographs.pieces(self.corners[numbers], SMALL).transpose(0, 3, 1, 2)
         digits = self.originals[numbers][:, None]
         # The larger less the smaller: bytes have no sign.
@@ -203,7 +203,7 @@ class ColorImages:
     originals: Colors
 
     def __call__(self, numbers: Numbers) -> Colors:
-        """The images with some numbers."""
+        """Return the images of some numbers."""
         return self.originals[numbers]
 
 
@@ -219,7 +219,7 @@ class Mixture:
     parts: Mapping[int, Images]
 
     def __call__(self, latent: Int64[Tensor, "item 2"]) -> UInt8[Tensor, "item 3 32 32"]:
-        """The images of rows of latent: number of the file, and number in it."""
+        """Return the images of rows of latent: number of the file, and number in the file."""
         files, numbers = latent.numpy().T
         shown = np.empty((len(latent), *SHOWN), np.uint8)
         for place, part in self.parts.items():
@@ -232,7 +232,7 @@ class Mixture:
 def corners(
     place: Stream, count: int, sizes: Int64[np.ndarray, "item 2"]
 ) -> Int64[np.ndarray, "batch 3"]:
-    """A piece of 28 × 28 anywhere in any photograph, for each of so many images.
+    """Draw a piece of 28 × 28 anywhere in any photograph, for each image.
 
     Args:
         place: Stream of the file that the images are of.
@@ -252,7 +252,7 @@ def corners(
 def upsampled(
     images: UInt8[np.ndarray, "*batch 28 28"],
 ) -> UInt8[np.ndarray, "*batch 32 32"]:
-    """Images of 28 × 28 at 32 × 32: between the middles of pixels in proportion, halves up.
+    """Resize images of 28 × 28 to 32 × 32: linear between pixel centers, halves up.
 
     The weights are sixteenths, so that products and sums are integers that float32 holds exactly.
 
@@ -265,7 +265,7 @@ def upsampled(
 
 
 def _weights() -> Float32[np.ndarray, "32 28"]:
-    """Sixteenths of each original row (or column) in each new one."""
+    """Compute the sixteenths of each original row (or column) in each new row."""
     low, part = np.divmod(14 * np.arange(SIDE) - 1, 16)
     weights = np.zeros((SIDE, SMALL), np.float32)
     for row, share in ((low, 16 - part), (low + 1, part)):
@@ -277,7 +277,7 @@ DIGITS: Final = 10
 """Different digits: outputs of each data set."""
 LARGEST_FILE: Final = 73_257
 HELD_BACK: Final = 10
-"""At most one of so many images of a training file is for validation."""
+"""Number of training images of which at most one is for validation."""
 
 
 @final
@@ -366,7 +366,7 @@ class Digits(SingleItem, ClassTask):
 
     @property
     def num_outputs(self) -> int:
-        """A logit for each digit of each data set."""
+        """Number of logits: one for each digit of each data set."""
         return DIGITS * len(self.data_sets)
 
     @property
@@ -380,17 +380,17 @@ class Digits(SingleItem, ClassTask):
         return tuple(DIGIT_FILES[name] for name in self.data_sets)
 
     def is_at_hand(self) -> bool:
-        """True if the files of all data sets are on this machine."""
+        """Check whether the files of all data sets are on this machine."""
         return all(files.is_at_hand(self.photographs) for files in self._files)
 
     def input_files(self) -> dict[str, Path]:
-        """Paths of photographs of one's own; those of `BSD` and all digits are known."""
+        """List the paths of the user's photographs; published files need no listing."""
         if "mnist-m" not in self.data_sets or self.photographs == BSD:
             return {}
         return {path.name: path for path in photograph_paths(self.photographs)}
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.
@@ -401,7 +401,7 @@ class Digits(SingleItem, ClassTask):
         return self._made({regime.name: self._rows(regime.name, stream) for regime in self.regimes})
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems, with replacement, of the set of one regime that run 0 draws.
+        """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
         Args:
             regime: Name of the regime.
@@ -417,7 +417,7 @@ class Digits(SingleItem, ClassTask):
         return self._made({regime: rows[integers(generator, len(rows), n)]})[regime]
 
     def _rows(self, regime: str, run: Stream) -> Int64[np.ndarray, "item 2"]:
-        """Images of a regime: position of the data set, and number in its file."""
+        """Draw the images of a regime: position of the data set, and number in its file."""
         place = run.child(self.name, f"v{self.version}")
         parts = [
             np.stack([np.full_like(numbers, data_set), numbers], axis=1)
@@ -429,7 +429,7 @@ class Digits(SingleItem, ClassTask):
         return rows[permutation(place.child("mixed", regime).numpy(), len(rows))]
 
     def _numbers(self, regime: str, place: Stream, files: DigitFiles) -> Int64[np.ndarray, " item"]:
-        """Numbers of the images of one data set, none of training in validation."""
+        """Draw the numbers of the images of one data set, no training image in validation."""
         own = place.child(files.source)
         if regime not in (TRAINING, VALIDATION):
             return permutation(own.child("test").numpy(), files.test)[: self.test_images]
@@ -438,7 +438,7 @@ class Digits(SingleItem, ClassTask):
         return order[-held:] if regime == VALIDATION else order[:-held][: self.training_images]
 
     def _made(self, rows: Mapping[str, Int64[np.ndarray, "... 2"]]) -> dict[str, Problems]:
-        """Problems of every regime, from the numbers of their images; a file is read once."""
+        """Build the problems of each regime from image indices; a file is read once."""
         made: dict[str, Problems] = {}
         for is_test in (False, True):
             own = {r: n for r, n in rows.items() if (r not in (TRAINING, VALIDATION)) == is_test}
@@ -450,7 +450,7 @@ class Digits(SingleItem, ClassTask):
     def loss(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Cross-entropy of the ten outputs of the data set that an image is from.
+        """Compute the cross-entropy of the ten outputs of the data set of an image.
 
         Args:
             outputs: Logits.
@@ -465,7 +465,7 @@ class Digits(SingleItem, ClassTask):
     def score(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """1 where the digit is right, 0 where it is wrong, a tie or not a number.
+        """Score 1 where the digit is right, 0 where it is wrong, a tie or not a number.
 
         Args:
             outputs: Logits.
@@ -480,13 +480,13 @@ class Digits(SingleItem, ClassTask):
     def _own(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
     ) -> Float[Tensor, "batch class"]:
-        """The outputs of the data set of each image."""
+        """Select the outputs of the data set of each image."""
         check_outputs(outputs, problems, self.num_outputs)
         data_set = (problems.target // DIGITS)[:, None, None]
         return outputs.reshape(len(outputs), -1, DIGITS).take_along_dim(data_set, 1)[:, 0]
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Mask of the images of each data set that occurs, by its name.
+        """Return the mask of the images of each data set that occurs, by its name.
 
         Args:
             problems: Problems of any regime.
@@ -499,7 +499,7 @@ class Digits(SingleItem, ClassTask):
         }
 
     def chance(self, regime: str) -> float:
-        """Share of right answers by guessing.
+        """Return the share of right answers by guessing.
 
         Args:
             regime: Name of the regime.
@@ -512,7 +512,7 @@ def _problems(
     rows: Int64[np.ndarray, "batch 2"],
     read: Mapping[int, tuple[Images, Int64[np.ndarray, "*_"]]],
 ) -> Problems:
-    """A problem for each row; its image is made when it is asked for."""
+    """Make a problem for each row; its image is made when it is asked for."""
     digits = np.empty(len(rows), np.int64)
     for place, (_, labels) in read.items():
         own = rows[:, 0] == place

@@ -113,7 +113,7 @@ class KMNISTAdaptation(SingleItem, ClassTask):
 
     @property
     def num_outputs(self) -> int:
-        """A logit for each character."""
+        """Number of characters, each with a logit."""
         return CHARACTERS
 
     @property
@@ -123,12 +123,12 @@ class KMNISTAdaptation(SingleItem, ClassTask):
         return regimes_at("data sets that training lacks", known)
 
     def is_at_hand(self) -> bool:
-        """True if the pool and the test file are on this machine."""
+        """Check whether the pool and the test file are on this machine."""
         has_excerpt = KMNIST_EXCERPT.is_at_hand() and KMNIST.is_at_hand(*KMNIST_TEST)
         return KMNIST.is_at_hand() or (has_excerpt and not self.whole_file)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.
@@ -142,7 +142,7 @@ class KMNISTAdaptation(SingleItem, ClassTask):
         return sets | {TEST: _problems(rows[TEST], test, answers)}
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems, with replacement, of the set of one regime that run 0 draws.
+        """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
         Args:
             regime: Name of the regime.
@@ -158,7 +158,7 @@ class KMNISTAdaptation(SingleItem, ClassTask):
         return problems[torch.from_numpy(integers(generator, len(problems), n))]
 
     def _read(self) -> tuple[tuple[UInt8[np.ndarray, "... 28 28"], Int64[np.ndarray, "*_"]], ...]:
-        """Images and labels of the pool, then of the test file."""
+        """Read images and labels of the pool, then of the test file."""
         # Where both are missing, the error names the whole file, which can be fetched.
         if not self.whole_file and not KMNIST.is_at_hand() and KMNIST_EXCERPT.is_at_hand():
             pool = idx_images(KMNIST_EXCERPT, "train-first7011")
@@ -168,7 +168,7 @@ class KMNISTAdaptation(SingleItem, ClassTask):
         return pool, idx_images(KMNIST, "t10k")
 
     def _rows(self, run: Stream, labels: Labels) -> Mapping[str, Int64[np.ndarray, "*_"]]:
-        """Numbers of the images of each regime in their files."""
+        """Draw the numbers of the images of each regime in their files."""
         place = run.child(self.name, f"v{self.version}", self._pool)
         # First one image of each character, then a second one of each, and so on.
         order = permutation(place.child("images").numpy(), len(labels))
@@ -190,7 +190,7 @@ class KMNISTAdaptation(SingleItem, ClassTask):
 def _problems(
     rows: Int64[np.ndarray, " batch"], images: UInt8[np.ndarray, "item 28 28"], labels: Labels
 ) -> Problems:
-    """A problem for each row, over a table of the images at their new size."""
+    """Make a problem for each row, over a table of the images at their new size."""
     return Problems(
         items=torch.from_numpy(GreyImages(images)(rows)),
         index=torch.arange(len(rows))[:, None],

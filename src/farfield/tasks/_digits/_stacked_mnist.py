@@ -34,9 +34,9 @@ from farfield.tasks._protocol._task import (
 CANVAS: Final = 64
 """Height and width of an image, pixels."""
 SMALL: Final = 28
-"""The same of one digit."""
+"""Height and width of one digit, pixels."""
 ABSENT: Final = -1
-"""In place of the number of a digit that an image does not have."""
+"""Number of a digit that an image lacks."""
 
 
 @final
@@ -51,7 +51,7 @@ class StackedImages:
     originals: UInt8[np.ndarray, "item 28 28"]
 
     def __call__(self, latent: Int64[Tensor, "item slot 3"]) -> UInt8[Tensor, "item 64 64"]:
-        """Images of several digits; where they overlap, the larger value of a pixel is shown.
+        """Draw images of several digits; where digits overlap, the larger pixel is shown.
 
         Args:
             latent: Number in the file of each digit, and row and column of its upper left corner.
@@ -154,7 +154,7 @@ class StackedMNIST(SingleItem, AnswerTask):
 
     @property
     def num_outputs(self) -> int:
-        """A logit for each digit."""
+        """Number of digits, each with a logit."""
         return DIGITS
 
     @property
@@ -165,15 +165,15 @@ class StackedMNIST(SingleItem, AnswerTask):
         return regimes_at("digits more or fewer than in training", {TRAINING: 0} | tests)
 
     def _numbers(self, regime: str) -> tuple[int, ...]:
-        """Numbers of digits of a regime."""
+        """Return the numbers of digits of a regime."""
         return {_name(number): (number,) for number in self.test_digits}.get(regime, self.digits)
 
     def is_at_hand(self) -> bool:
-        """True if the four files of MNIST are on this machine."""
+        """Check whether the four files of MNIST are on this machine."""
         return MNIST.is_at_hand()
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.
@@ -196,7 +196,7 @@ class StackedMNIST(SingleItem, AnswerTask):
     def loss(
         self, outputs: Float[Tensor, "batch class"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Binary cross-entropy, averaged over the digits.
+        """Compute the binary cross-entropy, averaged over the digits.
 
         Args:
             outputs: Logits.
@@ -212,7 +212,7 @@ class StackedMNIST(SingleItem, AnswerTask):
     def score(
         self, outputs: Float[Tensor, "batch class"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """1 where all ten answers are right, 0 where one is wrong, 0 itself or not a number.
+        """Score 1 where all ten answers are right, 0 where one is wrong, 0 itself or not a number.
 
         Args:
             outputs: Logits.
@@ -226,7 +226,7 @@ class StackedMNIST(SingleItem, AnswerTask):
     def answer_scores(
         self, outputs: Float[Tensor, "batch class"], problems: Problems
     ) -> dict[str, Float[Tensor, " batch"]]:
-        """1 where the answer to a digit is right, by the name of the digit.
+        """Score 1 where the answer to a digit is right, by the name of the digit.
 
         Args:
             outputs: Logits.
@@ -239,7 +239,7 @@ class StackedMNIST(SingleItem, AnswerTask):
         return {f"digit-{digit}": column for digit, column in enumerate(columns)}
 
     def chance(self, regime: str) -> float:
-        """Share of right answers by always naming the same digits, of the likeliest number.
+        """Return the best share of right answers of a constant answer.
 
         Args:
             regime: Name of the regime.
@@ -249,7 +249,7 @@ class StackedMNIST(SingleItem, AnswerTask):
         return max(1 / comb(DIGITS, number) for number in numbers) / len(numbers)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch class"]:
-        """The published labels as outputs.
+        """Return the published labels as outputs.
 
         Args:
             problems: Problems of any regime.
@@ -258,14 +258,14 @@ class StackedMNIST(SingleItem, AnswerTask):
 
 
 def _name(number: int) -> str:
-    """Name of the test with a number of digits."""
+    """Return the name of the test with a number of digits."""
     return f"digits-{number}"
 
 
 def _right(
     outputs: Float[Tensor, "batch class"], problems: Problems
 ) -> Bool[Tensor, "batch class"]:
-    """True where a logit has the right sign."""
+    """Check whether each logit has the right sign."""
     check_outputs(outputs, problems, DIGITS)
     return torch.where(problems.target, outputs > 0, outputs < 0)
 
@@ -273,7 +273,7 @@ def _right(
 def _stacks(
     numbers: tuple[int, ...], count: int, labels: Labels, place: Stream
 ) -> Int64[np.ndarray, "batch slot 3"]:
-    """Image in the file, row and column of each digit; −1 for those that an image does not have.
+    """Draw image in the file, row and column of each digit; −1 for absent digits.
 
     Args:
         numbers: Numbers of digits, which take turns.
@@ -302,7 +302,7 @@ def _problems(
     images: UInt8[np.ndarray, "item 28 28"],
     labels: Labels,
 ) -> Problems:
-    """A problem for each image, which is made when it is asked for."""
+    """Make a problem for each image, which is made when it is asked for."""
     is_there = stacks[:, :, 0] != ABSENT
     item, _ = np.nonzero(is_there)
     target = np.zeros((len(stacks), DIGITS), bool)

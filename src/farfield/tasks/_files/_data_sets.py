@@ -31,7 +31,7 @@ _BROKEN_TAR: Final = (tarfile.TarError, OSError, EOFError, ValueError, OverflowE
 
 
 def unpack_xz(name: str, content: bytes, most: int) -> bytes:
-    """Content of a file that is compressed with xz.
+    """Unpack a file that is compressed with xz.
 
     Args:
         name: The file, for errors.
@@ -53,7 +53,7 @@ def unpack_xz(name: str, content: bytes, most: int) -> bytes:
 
 
 def unpack_gzip(name: str, content: bytes, most: int) -> bytes:
-    """Content of a file that is compressed with gzip.
+    """Unpack a file that is compressed with gzip.
 
     Args:
         name: The file, for errors.
@@ -130,7 +130,7 @@ def place_whole(path: Path, *parts: bytes | memoryview) -> None:
 def cached_array(
     name: str, shape: tuple[int, ...], dtype: np.dtype[Any], make: Callable[[], np.ndarray]
 ) -> np.ndarray:
-    """An array out of the cache folder; where it is missing or damaged it is made and kept there.
+    """Load an array from the cache folder; make and keep it if it is missing or damaged.
 
     A folder that cannot be written keeps nothing.
 
@@ -153,7 +153,7 @@ def cached_array(
 
 
 def _read(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
-    """The array of a file: its bytes, then their SHA-256."""
+    """Read the array of a file: its bytes, then their SHA-256."""
     size = dtype.itemsize * int(np.prod(shape))
     content = memoryview(read_regular(path, size + _DIGEST_SIZE))
     if hashlib.sha256(content[:size]).digest() != content[size:]:
@@ -211,11 +211,11 @@ class DataSet:
 
     @property
     def published(self) -> tuple[DataFile, ...]:
-        """The files as they are on the network: the archive, if there is one."""
+        """Files on the network: the archive, if there is one, otherwise all files."""
         return self.files if self.archive is None else (self.archive,)
 
     def find(self, name: str) -> Path:
-        """Path of a file, or of what it is packed in: from FARFIELD_DATA, else from the cache.
+        """Find the path of a file, or of its packed form: in FARFIELD_DATA, else in the cache.
 
         Args:
             name: Name of the file.
@@ -236,7 +236,7 @@ class DataSet:
         )
 
     def _refusal(self) -> str:
-        """Text on pickles that are there in place of what is read."""
+        """Explain that pickles in the folder are never loaded."""
         there = [
             printable(path)
             for folder in folders()
@@ -246,7 +246,7 @@ class DataSet:
         return f"; {there[0]} holds pickles, which are never loaded" if there else ""
 
     def is_at_hand(self, *names: str) -> bool:
-        """True if files are on this machine.
+        """Check whether files are on this machine.
 
         Args:
             names: Names of the files; without one, all files.
@@ -257,7 +257,7 @@ class DataSet:
             return False
 
     def read(self, name: str) -> UInt8[np.ndarray, "*shape"]:
-        """The array of a file in IDX format, compressed with gzip, if it is the published one.
+        """Read the array of a file in IDX format, compressed with gzip, and check its digest.
 
         Args:
             name: Name of the file.
@@ -270,7 +270,7 @@ class DataSet:
         return _array(self.find(name), content, self.file(name).shape)
 
     def content(self, name: str) -> bytes:
-        """The bytes of a file, if it is the published one.
+        """Read the bytes of a file, and check its digest.
 
         Args:
             name: Name of the file.
@@ -282,7 +282,7 @@ class DataSet:
         return self.contents(name)[0]
 
     def contents(self, *names: str) -> list[bytes]:
-        """The bytes of several files, if they are the published ones; an archive is read once.
+        """Read the bytes of several files, and check their digests; an archive is read once.
 
         Args:
             names: Names of the files.
@@ -301,7 +301,7 @@ class DataSet:
         return [found[name] for name in names]
 
     def _unpacked(self, path: Path, files: Sequence[DataFile]) -> Mapping[str, bytes]:
-        """Bytes of files by name: of a file as it is or compressed, or of some in the archive."""
+        """Unpack the bytes of files by name: of a plain or compressed file, or of an archive."""
         name = printable(path)
         if self.archive is not None and path.name == self.archive.name:
             packed = _content(path, self.archive.size)
@@ -316,7 +316,7 @@ class DataSet:
         return {file.name: _content(path, file.size)}
 
     def file(self, name: str) -> DataFile:
-        """The file of a name.
+        """Return the file of a name.
 
         Args:
             name: Name of the file.
@@ -331,7 +331,7 @@ class DataSet:
 
 
 def _content(path: Path, size: int) -> bytes:
-    """The bytes of a file of a known size."""
+    """Read the bytes of a file of a known size."""
     try:
         return read_regular(path, size + 1)  # one byte more is another digest
     except OSError as error:
@@ -339,7 +339,7 @@ def _content(path: Path, size: int) -> bytes:
 
 
 def data_folder(named: str | Path | None = None) -> Path:
-    """The folder of data sets that users keep: the one named, else that of FARFIELD_DATA.
+    """Return the folder of the user's data sets: the one named, else the folder FARFIELD_DATA.
 
     Args:
         named: The folder, if it is known.
@@ -356,7 +356,7 @@ def data_folder(named: str | Path | None = None) -> Path:
 
 
 def cache_folder() -> Path:
-    """Folder of fetched data: FARFIELD_CACHE, else `farfield` in the user's cache folder.
+    """Return the folder of fetched data: FARFIELD_CACHE, else `farfield` in the user's cache.
 
     Raises:
         OSError: If none is named and the user has no folder.
@@ -371,7 +371,7 @@ def cache_folder() -> Path:
 
 
 def folders() -> tuple[Path, ...]:
-    """The folders that hold data sets, in the order they are looked into."""
+    """List the folders of data sets, in the order of search."""
     found = [data_folder()] if os.environ.get("FARFIELD_DATA") else []
     try:
         found.append(cache_folder())
@@ -397,7 +397,7 @@ def check_digest(place: str, content: bytes, file: DataFile) -> None:
 
 
 def _array(path: Path, content: bytes, shape: tuple[int, ...]) -> UInt8[np.ndarray, "*shape"]:
-    """Array of an IDX file: a magic number, the sizes as big-endian integers, the bytes."""
+    """Parse the array of an IDX file: magic number, sizes as big-endian integers, bytes."""
     head = bytes((0, 0, 8, len(shape))) + b"".join(size.to_bytes(4, "big") for size in shape)
     length = len(head) + math.prod(shape)
     unpacked = unpack_gzip(printable(path), content, length)

@@ -52,7 +52,7 @@ _Known = dict[str, tuple[tuple[int, ...], str]]
 
 
 def file_digests(task: Any) -> dict[str, str]:
-    """SHA-256 of the files that a task reads, by their names; empty for a task that names none.
+    """Compute the SHA-256 of the files that a task reads, by name; empty if it names no files.
 
     Of more than 1,000 files, one digest for each folder, over the names and the digests in it.
     Those of the files are then kept in the cache folder, so that another process reads no file
@@ -68,7 +68,7 @@ def file_digests(task: Any) -> dict[str, str]:
 
 
 def _named(files: Mapping[str, Path]) -> dict[str, str]:
-    """Digests of files by their names, or of their folders if they are many."""
+    """Compute digests of files by their names, or of their folders if there are many."""
     if len(files) <= MOST_NAMED:
         return {name: _digest(path) for name, path in sorted(files.items()) if path.exists()}
     folders: dict[str, Any] = {}
@@ -79,7 +79,7 @@ def _named(files: Mapping[str, Path]) -> dict[str, str]:
 
 
 def changed_files(task: Any, recorded: Mapping[str, str]) -> list[str]:
-    """Files of a task that are not those of a record, in words; none where all are missing.
+    """Describe the files of a task that differ from a record; none if all are missing.
 
     Args:
         task: The task.
@@ -109,7 +109,7 @@ def changed_files(task: Any, recorded: Mapping[str, str]) -> list[str]:
 
 
 def _changed_last(files: Mapping[str, Path], name: str) -> str:
-    """Words on the file that was changed last, where a folder has one digest."""
+    """Name the file that was changed last, where a folder has one digest."""
     own = [(path, file) for file, path in files.items() if _folder(file) == name]
     if name in files or not own:
         return ""
@@ -130,7 +130,7 @@ def _digest(path: Path) -> str:
 
 
 def _many(files: Mapping[str, Path]) -> dict[str, str]:
-    """Digests of many files by name, of those alone anew that have changed since the last time."""
+    """Compute the digests of many files by name, anew for changed files only."""
     place, known, settled = _place(files), _Known(), _Known()
     with contextlib.suppress(OSError, msgspec.MsgspecError):
         if place is not None:
@@ -152,7 +152,7 @@ def _many(files: Mapping[str, Path]) -> dict[str, str]:
 
 
 def _place(files: Mapping[str, Path]) -> Path | None:
-    """File of the cache with the digests of a set of files; `None` for a user without a folder."""
+    """Return the cache file of the digests of a set of files; `None` without a user's folder."""
     names = "\0".join(sorted(str(path.absolute()) for path in files.values()))
     try:
         folder = cache_folder()
@@ -163,12 +163,12 @@ def _place(files: Mapping[str, Path]) -> Path | None:
 
 
 PATIENCE: Final = 30.0
-"""Seconds that an answer may take, beside those for what has come of it."""
+"""Seconds that an answer may take, beside the seconds for its received bytes."""
 SLOWEST: Final = 50_000
 """Bytes a second of what has come."""
 MOST_REDIRECTS: Final = 5
 _OVERHEAD: Final = 2**20
-"""Bytes of heads, beside twice those of the file."""
+"""Bytes of heads, in addition to twice the bytes of the file."""
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
@@ -176,7 +176,7 @@ _REDIRECTS: Final = (301, 302, 303, 307, 308)
 # `requests`, which waits as long as something drips; with downloads of our own it would add a cache
 # folder and a digest, which are a dozen lines.
 def check_address(address: str, schemes: Collection[str]) -> str:
-    """The scheme of an address, which must be an allowed one.
+    """Return the scheme of an address, and refuse other schemes.
 
     Args:
         address: Of a file or folder.
@@ -210,7 +210,7 @@ def check_address(address: str, schemes: Collection[str]) -> str:
 
 
 def download(address: str, size: int) -> bytes:
-    """Content of an address, read up to one byte more than expected.
+    """Download the content of an address, up to one byte more than expected.
 
     Args:
         address: Of a file, with `http`, `https` or `file`.
@@ -237,7 +237,7 @@ def download(address: str, size: int) -> bytes:
 
 
 def _read_here(address: str, size: int) -> bytes:
-    """A file of this machine."""
+    """Read a file of this machine."""
     parts = urlsplit(address)
     if parts.netloc not in {"", "localhost"}:
         raise ValueError(f"file: must be of this machine, got {printable(parts.netloc)}")
@@ -246,7 +246,7 @@ def _read_here(address: str, size: int) -> bytes:
 
 
 def _redirected(address: str, answer: HTTPError) -> str:
-    """Target of a redirect, if it is an allowed one."""
+    """Return the target of a redirect, if it has an allowed scheme."""
     target = answer.headers.get("Location")
     if answer.code not in _REDIRECTS or target is None:
         raise OSError(f"answer {answer.code} {answer.reason}")
@@ -257,7 +257,7 @@ def _redirected(address: str, answer: HTTPError) -> str:
 
 
 def _content(answer: http.client.HTTPResponse, size: int) -> bytes:
-    """The body of an answer, of which no more is read than needed to judge it."""
+    """Read the body of an answer, at most as much as is needed to judge it."""
     if answer.length not in {None, size}:
         raise ValueError(f"it must be of {size:,} bytes, the answer says {answer.length:,}")
     return answer.read(size + 1)
@@ -273,7 +273,7 @@ class _Clock:
         self.received = 0
 
     def left(self) -> float:
-        """Seconds left, more than none."""
+        """Return the seconds left, more than zero."""
         if self.received > self._most:
             raise ValueError(f"it must come in at most {self._most:,} bytes, heads and all")
         left = self._started + PATIENCE + self.received / SLOWEST - time.monotonic()
@@ -306,7 +306,7 @@ class _Timed(io.RawIOBase):
 
 @final
 class _Answer(http.client.HTTPResponse):
-    """An answer of which every byte, those of its head too, is waited for in time."""
+    """Answer whose bytes, head included, are each waited for within a time limit."""
 
     def __init__(self, opened: socket.socket, *rest: Any, clock: _Clock, **options: Any) -> None:
         super().__init__(opened, *rest, **options)
@@ -317,7 +317,7 @@ class _Answer(http.client.HTTPResponse):
 def _timed(
     kind: type[http.client.HTTPConnection], clock: _Clock
 ) -> Callable[..., http.client.HTTPConnection]:
-    """Connections of a kind whose answers come in time."""
+    """Make the class of connections of a kind whose answers come in time."""
 
     def connection(host: str, **options: Any) -> http.client.HTTPConnection:
         made = kind(host, **options)
@@ -328,7 +328,7 @@ def _timed(
 
 
 def _opener(clock: _Clock) -> OpenerDirector:
-    """Opens addresses of the network, and follows no redirect of itself."""
+    """Make an opener of network addresses that follows no redirect by itself."""
 
     class HTTP(HTTPHandler):
         def http_open(self, request: Request) -> http.client.HTTPResponse:
@@ -394,7 +394,7 @@ def _check_place(folder: Path) -> None:
 
 
 def _is_whole(path: Path, file: DataFile) -> bool:
-    """True if the file exists as published."""
+    """Check whether the file exists as published."""
     with contextlib.suppress(OSError, ValueError):
         check_digest(str(path), read_regular(path, file.size), file)
         return True

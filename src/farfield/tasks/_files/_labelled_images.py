@@ -27,9 +27,9 @@ from farfield.tasks._files._known_data_sets import TINY_IMAGENET
 from farfield.tasks._files._photographs import opened_jpeg
 
 Records = UInt8[np.ndarray, "item value"]
-"""The class of each image, then its pixels color by color."""
+"""Class of each image, then its pixels color by color."""
 ReadFile = Callable[[str], bytes]
-"""From a name inside a data set to the bytes of that file."""
+"""Function from a name inside a data set to the bytes of that file."""
 PARTS: Final = (("train", 50_000), ("test", 10_000))
 """Folders of the copy of CIFAR-10, and how many images each has."""
 CLASSES: Final = 200
@@ -37,7 +37,7 @@ CLASSES: Final = 200
 OF_A_CLASS: Final = 500
 """Training images of each."""
 ANNOTATED: Final = 10_000
-"""Its validation images, which are the only ones besides with published classes."""
+"""Name of the validation images, the only further images with published classes."""
 ROOT: Final = "tiny-imagenet-200"
 """Folder of its files, in the archive too."""
 _LARGEST_FILE: Final = 2**20
@@ -46,7 +46,7 @@ _BROKEN_ZIP: Final = (KeyError, OSError, EOFError, RuntimeError, zipfile.BadZipF
 
 
 def jpeg_copy(data_set: DataSet) -> Records:
-    """Images of a tar archive of `train/00000_6.jpg`, …, `test/09999_7.jpg`, in that order.
+    """Decode the images of a tar archive of `train/00000_6.jpg`, …, `test/09999_7.jpg`, in order.
 
     Args:
         data_set: Which one.
@@ -63,12 +63,12 @@ def jpeg_copy(data_set: DataSet) -> Records:
 
 
 def has_tiny_imagenet() -> bool:
-    """True if Tiny ImageNet is on this machine, as its archive or as the folder in it."""
+    """Check whether Tiny ImageNet is on this machine, as its archive or unpacked."""
     return TINY_IMAGENET.is_at_hand() or _unpacked_folder() is not None
 
 
 def tiny_imagenet() -> Records:
-    """Training images of Tiny ImageNet class by class, then those of validation by number.
+    """Read training images of Tiny ImageNet class by class, then validation images by number.
 
     They come from the published archive, or else from its unpacked folder, whose files are not
     compared with those published.
@@ -85,13 +85,13 @@ def tiny_imagenet() -> Records:
 
 
 def _decoded_once(file: DataFile, decode: Callable[[], Records]) -> Records:
-    """Records of a file; what a decoder makes of JPEG may change with its version."""
+    """Load the records of a file from the cache, by the version of the decoder of JPEG."""
     name = f"{file.sha256}-pillow-{PIL.__version__}"
     return cached_array(name, file.shape, np.dtype(np.uint8), decode)
 
 
 def _copied(name: str, archive: bytes, shape: tuple[int, ...]) -> Records:
-    """Records of the copy of CIFAR-10."""
+    """Decode the records of the copy of CIFAR-10."""
     records = np.empty(shape, np.uint8)
     wanted = ((part, number) for part, count in PARTS for number in range(count))
     found = 0
@@ -110,7 +110,7 @@ def _copied(name: str, archive: bytes, shape: tuple[int, ...]) -> Records:
 
 
 def _pixels(name: str, content: bytes, count: int) -> UInt8[np.ndarray, " value"]:
-    """Pixels of a square picture, color by color."""
+    """Decode the pixels of a square picture, color by color."""
     with opened_jpeg(Path(name), content) as picture:
         width, height = picture.size
         if width != height or 3 * width * height != count:
@@ -119,7 +119,7 @@ def _pixels(name: str, content: bytes, count: int) -> UInt8[np.ndarray, " value"
 
 
 def _unpacked_folder() -> Path | None:
-    """The folder of Tiny ImageNet, if there is one."""
+    """Return the unpacked folder of Tiny ImageNet, if there is one."""
     found = (folder / TINY_IMAGENET.name / ROOT for folder in folders())
     return next((folder for folder in found if (folder / "wnids.txt").is_file()), None)
 
@@ -132,7 +132,7 @@ def _read(path: Path) -> bytes:
 
 
 def _reader_of_zip(name: str, content: bytes) -> ReadFile:
-    """Function that gives files of an archive."""
+    """Make a function that reads files of an archive."""
     archive = zipfile.ZipFile(io.BytesIO(content))
 
     def read(member: str) -> bytes:
@@ -146,7 +146,7 @@ def _reader_of_zip(name: str, content: bytes) -> ReadFile:
 
 
 def _tiny_records(read: ReadFile) -> Records:
-    """Records of Tiny ImageNet."""
+    """Decode the records of Tiny ImageNet."""
     (file,) = TINY_IMAGENET.files
     records = np.empty((CLASSES * OF_A_CLASS + ANNOTATED, file.shape[1]), np.uint8)
     for record, (name, label) in zip(records, _tiny_names(read), strict=True):
@@ -183,13 +183,13 @@ def _lines(read: ReadFile, name: str) -> list[str]:
 
 Images = UInt8[np.ndarray, "item channel height width"]
 Labels = Int64[np.ndarray, " item"]
-"""The class of each image."""
+"""Class of each image."""
 LabelledImages = tuple[Images, Labels]
 _SMALL: Final = (3, 32, 32)
 
 
 def idx_images(data_set: DataSet, part: str) -> tuple[UInt8[np.ndarray, "item 28 28"], Labels]:
-    """Images and labels of a data set in IDX format.
+    """Read images and labels of a data set in IDX format.
 
     Args:
         data_set: Which one.
@@ -204,7 +204,7 @@ def idx_images(data_set: DataSet, part: str) -> tuple[UInt8[np.ndarray, "item 28
 
 
 def house_numbers(data_set: DataSet, name: str) -> LabelledImages:
-    """A MATLAB file of SVHN, opened only if its bytes are those published.
+    """Read a MATLAB file of SVHN, opened only after a check of its digest.
 
     Args:
         data_set: Which one.
@@ -222,7 +222,7 @@ def house_numbers(data_set: DataSet, name: str) -> LabelledImages:
 
 
 def record_images(data_set: DataSet, names: Sequence[str], classes: int) -> LabelledImages:
-    """Images of 32 × 32 in the binary layout of CIFAR, one file after the other.
+    """Read images of 32 × 32 in the binary layout of CIFAR, one file after the other.
 
     A record is its labels, a byte each, of which the last is the class, then the pixels in red,
     in green and in blue, row by row.
@@ -245,7 +245,7 @@ def record_images(data_set: DataSet, names: Sequence[str], classes: int) -> Labe
 def split_records(
     records: UInt8[np.ndarray, "item value"], shape: tuple[int, int, int], classes: int
 ) -> LabelledImages:
-    """Images and labels of records.
+    """Split records into images and labels.
 
     Args:
         records: Labels of each, of which the last is the class, then its pixels.

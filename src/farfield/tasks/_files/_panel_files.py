@@ -108,7 +108,7 @@ class PanelFile:
     described: tuple[tuple[str, tuple[int, ...]], ...]
 
     def read_answer(self, path: Path) -> tuple[int, dict[str, Int64[np.ndarray, "*_"]]]:
-        """Index of the right candidate, and the describing fields in the file.
+        """Read the index of the right candidate, and the describing fields of the file.
 
         That there are pictures of the right size is checked as well; they are not read.
 
@@ -136,7 +136,7 @@ class PanelFile:
         return answer, {field: bits.astype(np.int64) for field, bits in described.items()}
 
     def read_panels(self, path: Path) -> UInt8[np.ndarray, "time height width"]:
-        """The panels of a problem, candidates last.
+        """Read the panels of a problem, candidates last.
 
         They are stored one after another, whatever the shape of the array says; to move its last
         axis to the front would mix them up.
@@ -173,7 +173,7 @@ class PanelFile:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """The archive, judged before anything is unpacked; what breaks it becomes a `ValueError`."""
+    """Context manager: open the archive, judged before unpacking; faults become a `ValueError`."""
     name = printable(path)
     try:
         content = read_regular(path, _LARGEST_FILE)
@@ -192,7 +192,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 @contextmanager
 def _field(name: str, archive: zipfile.ZipFile, field: str) -> Iterator[zipfile.ZipExtFile]:
-    """The bytes of a field; what breaks them becomes a `ValueError` that names it."""
+    """Read the bytes of a field; faults become a `ValueError` that names the field."""
     if f"{field}.npy" not in archive.namelist():
         raise ValueError(f"{name}: {field} must be there, it is missing")
     if archive.getinfo(f"{field}.npy").compress_type not in _PACKED:
@@ -207,7 +207,7 @@ def _field(name: str, archive: zipfile.ZipFile, field: str) -> Iterator[zipfile.
 
 
 def _stream(archive: zipfile.ZipFile, field: str) -> zipfile.ZipExtFile:
-    """A field opened; a place in the file that no file has is one of `_BROKEN` too."""
+    """Open a field; an offset outside of the file is one of `_BROKEN` too."""
     try:
         return cast(zipfile.ZipExtFile, archive.open(f"{field}.npy"))
     except (ValueError, OverflowError) as error:
@@ -215,7 +215,7 @@ def _stream(archive: zipfile.ZipFile, field: str) -> zipfile.ZipExtFile:
 
 
 def _header(name: str, field: str, stream: zipfile.ZipExtFile) -> _Header:
-    """Header of a field, read without its numbers; headers over 64 KiB do not exist."""
+    """Read the header of a field without its numbers; headers over 64 KiB do not exist."""
     try:
         if (version := np.lib.format.read_magic(stream)) != (1, 0):
             raise ValueError(f"its version is {version[0]}.{version[1]}")
@@ -245,7 +245,7 @@ def _array(
     field: str,
     check: Callable[[str, _Header], None],
 ) -> np.ndarray:
-    """A field whose header passes a check; no more is unpacked than the header announces."""
+    """Read a field whose header passes a check; no more is unpacked than the header announces."""
     with _field(name, archive, field) as stream:
         header = _header(name, field, stream)
         check(name, header)
@@ -285,7 +285,7 @@ Smaller = Callable[[Panels, int], Panels]
 
 
 def every_so_manyth(panels: Panels, step: int) -> Panels:
-    """Panels of which every so manyth pixel is kept, the first included.
+    """Keep every so manyth pixel of panels, the first included.
 
     Args:
         panels: The panels.
@@ -295,7 +295,7 @@ def every_so_manyth(panels: Panels, step: int) -> Panels:
 
 
 def block_means(panels: Panels, step: int) -> Panels:
-    """Panels with the rounded mean of each square of pixels, so that thin lines fade, not vanish.
+    """Average each square of pixels of panels, rounded, so that thin lines fade, not vanish.
 
     For halves it is what bilinear interpolation gives.
 
@@ -311,7 +311,7 @@ def block_means(panels: Panels, step: int) -> Panels:
 
 
 def files_of(source: str | Path, pattern: str, at_most: int | None) -> Iterator[Path]:
-    """Files of problems, one after another, none of them outside the folder they are looked for in.
+    """Yield files of problems, all of them inside the folder.
 
     Args:
         source: A folder of files, in the order of the last number in their names; or a text
@@ -343,7 +343,7 @@ def files_of(source: str | Path, pattern: str, at_most: int | None) -> Iterator[
 def read_files(
     paths: Iterable[Path], *, image_size: int, layout: PanelFile, smaller: Smaller
 ) -> Problems:
-    """Problems from files, one a file: answers at once, panels when they are asked for.
+    """Read problems from files, one a file: answers at once, panels when they are asked for.
 
     Args:
         paths: The files.
@@ -395,7 +395,7 @@ def _drawn(
     layout: PanelFile,
     smaller: Smaller,
 ) -> UInt8[Tensor, "item height width"]:
-    """The panels of these numbers, counted from file to file; each file is read once."""
+    """Read the panels of these numbers, counted from file to file; each file is read once."""
     panels = torch.empty(len(rows), image_size, image_size, dtype=torch.uint8)
     files, places = rows // layout.panels, rows % layout.panels
     for file in sorted(set(files.tolist())):
@@ -406,7 +406,7 @@ def _drawn(
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
-    """Files of a folder, in the order of the last number in their names."""
+    """List files of a folder, in the order of the last number in their names."""
     if not folder.is_dir():
         raise ValueError(
             f"source must be a folder or a list of files that exists, got {printable(folder)}"
@@ -422,7 +422,7 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
 
 
 def panel_paths(places: Mapping[str, Path], patterns: Mapping[str, int | None]) -> dict[str, Path]:
-    """Paths of files of problems, by their names.
+    """List the paths of files of problems, by their names.
 
     Args:
         places: The folders, by what stands before the names of their files.
@@ -446,7 +446,7 @@ def _number(path: Path) -> tuple[int, str]:
 
 
 def _listed(source: Path) -> Iterator[Path]:
-    """Files that a list names, in its order, made out as far as they are asked for."""
+    """Yield the files that a list names, in its order, resolved when they are asked for."""
     name, found = printable(source), False
     try:
         content = read_regular(source, _LARGEST_LIST)
@@ -468,7 +468,7 @@ def _listed(source: Path) -> Iterator[Path]:
 
 
 def _resolved(path: Path) -> Path:
-    """The path with links followed."""
+    """Return the path with links followed."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, or no path at all
@@ -476,7 +476,7 @@ def _resolved(path: Path) -> Path:
 
 
 def _inside(folder: Path, path: Path) -> Path:
-    """The path with links followed, which must lie in the folder."""
+    """Return the path with links followed, which must lie in the folder."""
     found = _resolved(path)
     if not found.is_relative_to(folder):
         raise ValueError(
@@ -487,7 +487,7 @@ def _inside(folder: Path, path: Path) -> Path:
 
 
 def found_folder(named: str | None, *names: str) -> Path:
-    """A folder within the data folder: `names` one in another, the last one left out if it is none.
+    """Find a folder within the data folder, by nested names; the last name may be missing.
 
     Args:
         named: The data folder; without one, that of the environment variable FARFIELD_DATA.

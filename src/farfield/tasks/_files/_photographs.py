@@ -39,7 +39,7 @@ _LARGEST_FILE: Final = 65_536
 
 
 def read_grey_png(path: Path, side: int) -> UInt8[np.ndarray, "height width"]:
-    """A square picture in 8-bit grey; its header is judged before anything is unpacked.
+    """Read a square picture in 8-bit gray; its header is judged before unpacking.
 
     Nothing else in the file is unpacked: no text, no color profile, no further frame.
 
@@ -83,7 +83,7 @@ def read_grey_png(path: Path, side: int) -> UInt8[np.ndarray, "height width"]:
 
 
 def _chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Kind and bytes of every chunk; the last one may be cut short."""
+    """Yield kind and bytes of every chunk; the last chunk may be cut short."""
     start = len(_SIGNATURE)
     while start < len(content):
         end = start + 12 + int.from_bytes(content[start : start + 4], "big")
@@ -92,7 +92,7 @@ def _chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 _MOST_SEGMENTS: Final = 1_000
-"""In front of the first scan; a color profile of 20 MB has 300."""
+"""Maximum number of segments before the first scan; a color profile of 20 MB has 300."""
 _SCAN: Final = 0xDA
 _KEPT_MARKERS: Final = {*range(0xC0, 0xD0), 0xDB, 0xDD, 0xE0, 0xEE} - {0xC8}
 """Markers of segments that a decoder needs: frame, tables, and how colors are stored (JFIF, Adobe).
@@ -115,7 +115,7 @@ _BROKEN: Final = (
 
 @contextmanager
 def opened_jpeg(path: Path, content: bytes, *, oriented: bool = False) -> Iterator[Image.Image]:
-    """A JPEG file of which the header alone is read; what breaks it becomes a `ValueError`.
+    """Open a JPEG file, and read its header alone; faults become a `ValueError`.
 
     Args:
         path: The file, for the error.
@@ -134,7 +134,7 @@ def opened_jpeg(path: Path, content: bytes, *, oriented: bool = False) -> Iterat
 
 
 def _without_metadata(content: bytes, heads: tuple[bytes, ...]) -> bytes:
-    """The file without profiles, texts and thumbnails, which Pillow would put together first.
+    """Remove profiles, texts and thumbnails, which Pillow would put together first.
 
     Of metadata the first segment of each head is kept.
     """
@@ -155,7 +155,7 @@ def _without_metadata(content: bytes, heads: tuple[bytes, ...]) -> bytes:
 
 
 BSD: Final = "sr/bsd200"
-"""The 200 training photographs of BSDS500, in a data folder."""
+"""Name of the 200 training photographs of BSDS500, in a data folder."""
 BSD_DIGEST: Final = "8000bfe0ac2c46262493c979f7f32c7a970776a8855dd299747c9d261168d984"
 """SHA-256 over their names and digests, in the order of the names."""
 SUFFIXES: Final = (".jpg", ".jpeg")
@@ -163,13 +163,13 @@ MOST_FILES: Final = 10_000
 LARGEST_FILE: Final = 20_000_000
 """Bytes."""
 MOST_BYTES: Final = 2**26
-"""Of all photographs of a folder together."""
+"""Maximum bytes of all photographs of a folder together."""
 LARGEST_PHOTOGRAPH: Final = 2**23
 """Pixels; a decoder takes up to twenty bytes for each."""
 MOST_PIXELS: Final = 2**25
-"""Of all photographs of a folder together: 100 MB of bytes; those of `BSD` have 31 million."""
+"""Maximum pixels of all photographs of a folder together: 100 MB; `BSD` has 31 million."""
 MOST_SCANNED: Final = 2**29
-"""Pixels of all scans together: a progressive file may go over the same ones thousands of times."""
+"""Maximum pixels of all scans: a progressive file may repeat its pixels thousands of times."""
 
 
 @final
@@ -188,7 +188,7 @@ class Photographs:
     def pieces(
         self, corners: Int64[np.ndarray, "batch 3"], side: int
     ) -> UInt8[np.ndarray, "batch height width 3"]:
-        """Squares out of photographs.
+        """Cut squares out of photographs.
 
         Args:
             corners: Number of the photograph, row and column of the upper left corner.
@@ -203,7 +203,7 @@ class Photographs:
 
 
 def has_photographs(named: str) -> bool:
-    """True if a folder with photographs exists.
+    """Check whether a folder with photographs exists.
 
     Args:
         named: The folder, from a data folder on, or its whole path.
@@ -212,7 +212,7 @@ def has_photographs(named: str) -> bool:
 
 
 def photograph_paths(named: str) -> tuple[Path, ...]:
-    """The photographs of a folder, in the order of their names; none where there is no folder.
+    """List the photographs of a folder, in the order of their names; empty without a folder.
 
     Args:
         named: The folder, from a data folder on, or its whole path.
@@ -221,12 +221,12 @@ def photograph_paths(named: str) -> tuple[Path, ...]:
 
 
 def _places(named: str) -> list[Path]:
-    """Possible paths of a folder."""
+    """List possible paths of a folder."""
     return [folder / expand_home(named) for folder in folders()]
 
 
 def read_photographs(named: str, smallest: int) -> Photographs:
-    """All photographs of a folder, in the order of their names, upright.
+    """Read all photographs of a folder, in the order of their names, upright.
 
     Args:
         named: The folder, from a data folder on, or its whole path; those of `BSD` must be the
@@ -257,7 +257,7 @@ def read_photographs(named: str, smallest: int) -> Photographs:
 
 
 def paths(folder: Path) -> tuple[Path, ...]:
-    """The JPEG files of a folder, in the order of their names; of too many, one too many.
+    """List the JPEG files of a folder, in the order of their names, at most one too many.
 
     Args:
         folder: Any folder, or none.
@@ -269,7 +269,7 @@ def paths(folder: Path) -> tuple[Path, ...]:
 
 
 def _contents(named: str, found: Sequence[Path]) -> list[bytes]:
-    """The bytes of all photographs, as long as there are not too many."""
+    """Read the bytes of all photographs, unless they are too many."""
     if len(found) > MOST_FILES:
         raise ValueError(f"{named} must hold at most {MOST_FILES:,} photographs, it holds more")
     contents, left = [], MOST_BYTES
@@ -289,7 +289,7 @@ def _contents(named: str, found: Sequence[Path]) -> list[bytes]:
 def _sizes(
     found: Sequence[Path], contents: Sequence[bytes], smallest: int
 ) -> Int64[np.ndarray, "item 2"]:
-    """Height and width of every photograph; all of them are judged before one is decoded."""
+    """Read height and width of every photograph; all are judged before one is decoded."""
     sizes = np.empty((len(found), 2), np.int64)
     pixels, scanned = 0, 0
     for position, (path, content) in enumerate(zip(found, contents, strict=True)):
@@ -328,6 +328,6 @@ def _check_published(found: Sequence[Path], contents: Sequence[bytes]) -> None:
 
 
 def _decoded(path: Path, content: bytes) -> UInt8[np.ndarray, "height width 3"]:
-    """The pixels of a photograph that has been judged."""
+    """Decode the pixels of a photograph that has been judged."""
     with opened_jpeg(path, content, oriented=True) as picture:
         return np.asarray(upright(picture).convert("RGB"))

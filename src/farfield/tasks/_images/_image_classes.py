@@ -106,7 +106,7 @@ class ImageClasses(ImageTask):
     def loss(
         self, outputs: Float[Tensor, "batch class"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Cross-entropy of each answer, or the binary one of every class.
+        """Compute the cross-entropy of each answer, or the binary one of every class.
 
         Args:
             outputs: Logits.

@@ -38,7 +38,7 @@ _PART: Final = 2_000
 @final
 @dataclass(frozen=True, kw_only=True)
 class ImageGeneration(SingleItem):
-    r"""Make an image like those of a data set out of noise.
+    r"""Make an image like the images of a data set out of noise.
 
     **What is asked.** A vector of noise, independent numbers of mean 0 and variance 1. The answer
     is an image, its pixels one after another as fractions 0…1, that might be from the data set.
@@ -104,7 +104,7 @@ class ImageGeneration(SingleItem):
 
     @property
     def classes(self) -> ImageClasses:
-        """The task of naming the classes of the images."""
+        """Task of naming the classes of the images."""
         return ImageClasses(data_set=self.data_set)
 
     @property
@@ -123,11 +123,11 @@ class ImageGeneration(SingleItem):
         return regimes_at("classes that training lacks", {TRAINING: 0, TEST: 0})
 
     def is_at_hand(self) -> bool:
-        """True if the files of the images are on this machine."""
+        """Check whether the files of the images are on this machine."""
         return self._files.is_at_hand()
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.
@@ -140,7 +140,7 @@ class ImageGeneration(SingleItem):
         return {name: self._problems(name, most[name], place.child(name)) for name in most}
 
     def _problems(self, regime: str, most: int, place: Stream) -> Problems:
-        """Images in random order, each beside noise."""
+        """Draw images in random order, each beside noise."""
         images, _ = self._files.read(regime == TEST)
         rows = permutation(place.child("images").numpy(), len(images))[:most]
         parts = [*_noise(place.child("noise").numpy(), len(rows), self.noise_size)]
@@ -152,7 +152,7 @@ class ImageGeneration(SingleItem):
         )
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems of one regime, with replacement, from the sets of run 0.
+        """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
         Args:
             regime: Name of the regime.
@@ -164,7 +164,7 @@ class ImageGeneration(SingleItem):
     def loss(
         self, outputs: Float[Tensor, "batch answer"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Mean squared error of the pixels, as the score.
+        """Compute the mean squared error of the pixels, as the score.
 
         Args:
             outputs: Pixels, in 0…1.
@@ -178,7 +178,7 @@ class ImageGeneration(SingleItem):
     def score(
         self, outputs: Float[Tensor, "batch answer"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Mean squared error of the pixels; lower is better.
+        """Compute the mean squared error of the pixels; lower is better.
 
         Args:
             outputs: Pixels, in 0…1.
@@ -192,7 +192,7 @@ class ImageGeneration(SingleItem):
         return (outputs - wanted).square().mean(1)
 
     def chance(self, regime: str) -> float:
-        """Error of answering with the mean image of the file.
+        """Return the error of answering with the mean image of the file.
 
         Args:
             regime: Name of the regime.
@@ -204,7 +204,7 @@ class ImageGeneration(SingleItem):
         return _pixel_variance(self.data_set, is_test=regime == TEST)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch answer"]:
-        """The images themselves.
+        """Return the images themselves.
 
         Args:
             problems: Problems of any regime.
@@ -215,7 +215,7 @@ class ImageGeneration(SingleItem):
 def _noise(
     generator: np.random.Generator, count: int, size: int
 ) -> Iterator[Float32[np.ndarray, "batch feature"]]:
-    """Noise of so many problems, some at a time."""
+    """Draw the noise of problems, some at a time."""
     for start in range(0, count, _PART):
         rows = min(_PART, count - start)
         pairs = nearly_normal(generator, -(-rows * size // 2))
@@ -224,6 +224,6 @@ def _noise(
 
 @lru_cache
 def _pixel_variance(data_set: str, *, is_test: bool) -> float:
-    """Variance of a pixel over the images of a file, averaged over pixels, of fractions."""
+    """Compute the variance of a pixel, as a fraction, over a file, averaged over pixels."""
     images, _ = IMAGE_FILES[data_set].read(is_test)
     return float(images.reshape(len(images), -1).var(0, dtype=np.float64).mean() / 255**2)

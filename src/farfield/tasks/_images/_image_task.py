@@ -93,25 +93,25 @@ class ImageFiles:
 
 
 def _idx(training: DataSet, test: DataSet, parts: tuple[str, str], is_test: bool) -> LabelledImages:
-    """Gray images of files in IDX format."""
+    """Read gray images of files in IDX format."""
     images, labels = idx_images(test if is_test else training, parts[is_test])
     return images[:, None], labels
 
 
 def _svhn(is_test: bool) -> LabelledImages:
-    """House numbers, cropped to one digit."""
+    """Read house numbers, cropped to one digit."""
     return house_numbers(SVHN, SVHN.files[is_test].name)
 
 
 def _svhn_excerpt(is_test: bool) -> LabelledImages:
-    """The first 1,083 training images; the last fifth of them for tests, as in `Digits`."""
+    """Read the first 1,083 training images; the last fifth is for tests, as in `Digits`."""
     images, labels = house_numbers(SVHN_EXCERPT, SVHN_EXCERPT.files[0].name)
     part = slice(KEPT, None) if is_test else slice(KEPT)
     return images[part], labels[part]
 
 
 def _cifar(data_set: DataSet, classes: int, is_test: bool) -> LabelledImages:
-    """Files in the binary layout, of which the last one is for tests."""
+    """Read files in the binary layout; the last file is for tests."""
     names = [file.name for file in data_set.files]
     return record_images(data_set, names[-1:] if is_test else names[:-1], classes)
 
@@ -123,13 +123,13 @@ def _decoded(
     training: int,
     is_test: bool,
 ) -> LabelledImages:
-    """Records of JPEG files, those for tests behind the others."""
+    """Read records of JPEG files; records for tests follow the training records."""
     part = slice(training, None) if is_test else slice(training)
     return split_records(read()[part], shape, classes)
 
 
 def _of_bytes(mean: tuple[float, ...], std: tuple[float, ...]) -> ChannelStatistics:
-    """Statistics given for bytes, as fractions."""
+    """Convert statistics of bytes to fractions."""
     first, second = ((np.array(row) / 255).tolist() for row in (mean, std))
     return ChannelStatistics(tuple(first), tuple(second))
 
@@ -142,7 +142,7 @@ _CIFAR100: Final = _of_bytes((129.3, 124.1, 112.4), (68.2, 65.4, 70.4))
 def _cifar_files(
     data_set: DataSet, classes: int, counts: tuple[int, int], statistics: ChannelStatistics
 ) -> ImageFiles:
-    """A set in the binary layout, with numbers of images for training and for tests."""
+    """Describe a set in the binary layout, with numbers of images for training and for tests."""
     return ImageFiles(
         shape=_SMALL,
         classes=classes,
@@ -159,7 +159,7 @@ def _gray_files(
     counts: tuple[int, int] = (60_000, 10_000),
     parts: tuple[str, str] = ("train", "t10k"),
 ) -> ImageFiles:
-    """A set in IDX format, with numbers of images for training and for tests."""
+    """Describe a set in IDX format, with numbers of images for training and for tests."""
     return ImageFiles(
         shape=_GRAY,
         classes=10,
@@ -226,7 +226,7 @@ IMAGE_FILES: Final[dict[str, ImageFiles]] = {
         FASHION_MNIST_EXCERPT, (8_226, 6_978), ("train-first8226", "t10k-first6978")
     ),
 }
-"""Every set of images, by its name."""
+"""Sets of images, by their names."""
 
 
 _PART: Final = 2_000
@@ -234,7 +234,7 @@ _PART: Final = 2_000
 
 
 def channel_statistics(images: Images) -> ChannelStatistics:
-    """Mean and standard deviation of each channel, of fractions; sums are exact.
+    """Compute mean and standard deviation of each channel, of fractions; sums are exact.
 
     Args:
         images: All images.
@@ -254,7 +254,7 @@ def channel_statistics(images: Images) -> ChannelStatistics:
 
 
 def mean_images(training: Images, test: UInt8[np.ndarray, "_ channel height width"]) -> MeanImages:
-    """Means of images, pixel by pixel, as fractions; sums are exact.
+    """Compute means of images, pixel by pixel, as fractions; sums are exact.
 
     Args:
         training: All training images.
@@ -267,7 +267,7 @@ def mean_images(training: Images, test: UInt8[np.ndarray, "_ channel height widt
 
 
 def pixel_spectrum(images: Images, statistics: ChannelStatistics) -> PixelSpectrum:
-    """Mean and principal directions of standardized images, taken from the cache where they are.
+    """Load mean and principal directions of standardized images from the cache, or compute them.
 
     Args:
         images: All images, of at most 372,000 so that sums are exact.
@@ -287,7 +287,7 @@ def pixel_spectrum(images: Images, statistics: ChannelStatistics) -> PixelSpectr
 
 
 def _spectrum(images: Images, statistics: ChannelStatistics) -> Float64[np.ndarray, "row value"]:
-    """The mean, the variances along the principal directions, and these as columns."""
+    """Compute the mean, the variances along the principal directions, and these as columns."""
     count, pixels = len(images), images[0, 0].size
     flat = images.reshape(count, -1)
     products = np.zeros((flat.shape[1],) * 2)
@@ -338,7 +338,7 @@ class ImageTask(SingleItem, ClassTask):
 
     @property
     def num_outputs(self) -> int:
-        """A logit for each class."""
+        """Number of classes, each with a logit."""
         return self._files.classes
 
     @property
@@ -349,11 +349,11 @@ class ImageTask(SingleItem, ClassTask):
         return regimes_at("classes that training lacks", dict.fromkeys(names, 0))
 
     def is_at_hand(self) -> bool:
-        """True if the files of the images are on this machine."""
+        """Check whether the files of the images are on this machine."""
         return self._files.is_at_hand()
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by name.
+        """Draw the sets of a run, by name.
 
         Args:
             stream: Stream of the run.
@@ -374,12 +374,12 @@ class ImageTask(SingleItem, ClassTask):
 
     @abstractmethod
     def _rows(self, labels: Int64[np.ndarray, " item"], place: Stream) -> Rows:
-        """Rows of the training file for each set that is drawn from it."""
+        """Draw the rows of the training file for each set."""
 
     def set_scores(
         self, outputs: Float[Tensor, "batch class"], problems: Problems
     ) -> dict[str, float]:
-        """Scores of a set: error, negative log-likelihood, top-5 accuracy, calibration error.
+        """Compute the scores of a set: error, negative log-likelihood, top-5 accuracy, calibration.
 
         Args:
             outputs: Logits.
@@ -398,7 +398,7 @@ class ImageTask(SingleItem, ClassTask):
         }
 
     def channel_statistics(self) -> ChannelStatistics:
-        """Mean and standard deviation of each channel, as the papers give them or of the file.
+        """Return mean and standard deviation of each channel, as in the papers or of the file.
 
         Raises:
             ValueError: If a file is needed and missing.
@@ -406,7 +406,7 @@ class ImageTask(SingleItem, ClassTask):
         return self._files.statistics or channel_statistics(self._files.read(False)[0])
 
     def pixel_spectrum(self) -> PixelSpectrum:
-        """Mean and principal directions of all images of the training file, standardized.
+        """Compute mean and principal directions of all standardized images of the training file.
 
         They are kept in the cache folder: to find those of 50,000 images in color takes minutes.
 
@@ -416,7 +416,7 @@ class ImageTask(SingleItem, ClassTask):
         return pixel_spectrum(self._files.read(False)[0], self.channel_statistics())
 
     def mean_images(self) -> MeanImages:
-        """Means of all images of the training file, and of those of both files.
+        """Compute the means of all images of the training file, and of both files.
 
         Raises:
             ValueError: If a file is missing.
@@ -425,7 +425,7 @@ class ImageTask(SingleItem, ClassTask):
 
 
 def _problems(images: Images, labels: Labels | None, rows: Int64[np.ndarray, " batch"]) -> Problems:
-    """A problem for each row, over a table of its images alone."""
+    """Make a problem for each row, over a table of its images alone."""
     target = np.full(len(rows), NO_LABEL) if labels is None else labels[rows]
     return Problems(
         items=torch.from_numpy(images[rows]),

@@ -19,7 +19,7 @@ from farfield.tasks._protocol._draws import integers, permutation
 MOST_TRIPLES: Final = 4
 """Triples of a matrix, at most."""
 NO_TRIPLE: Final = -1
-"""In the place of a further triple."""
+"""Number in the slot of a missing triple."""
 _ALL_LEVELS: Final = tuple(range(NUM_LEVELS))
 _PAIRS_OF_TRIPLES: Final = 10
 """One in so many pairs of triples is withheld."""
@@ -54,7 +54,7 @@ class Holdout:
     novel: tuple[int, ...] = _ALL_LEVELS
 
     def structures(self, most: int, *, test: bool) -> Int64[np.ndarray, "item 4"]:
-        """The sets of triples that occur, ascending and filled up with `NO_TRIPLE`.
+        """List the sets of triples that occur, ascending and filled up with `NO_TRIPLE`.
 
         Args:
             most: Triples of a problem, at most.
@@ -73,7 +73,7 @@ class Holdout:
 
 @cache
 def _structures() -> tuple[Int64[np.ndarray, "item 4"], Bool[np.ndarray, "item value"]]:
-    """All sets of one to four triples that one matrix can obey, and what each holds.
+    """List all sets of one to four triples that one matrix can obey, with masks of their triples.
 
     An attribute obeys one relation. Numbers and positions do not matter together: positions say
     how many shapes there are.
@@ -89,7 +89,7 @@ def _structures() -> tuple[Int64[np.ndarray, "item 4"], Bool[np.ndarray, "item v
 
 
 def _about(*attributes: int) -> tuple[tuple[int, ...], ...]:
-    """All combinations of a triple about each of these attributes."""
+    """List all combinations of a triple about each of these attributes."""
     triples = [
         [number for number, (_, about) in enumerate(TRIPLES) if about == attribute]
         for attribute in attributes
@@ -98,19 +98,19 @@ def _about(*attributes: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _picked(what: str) -> np.random.Generator:
-    """Random choice of what is withheld, the same for every run."""
+    """Return the generator that chooses withheld triples, the same for every run."""
     return stream(0, "progressive-matrices", "withheld", what).numpy()
 
 
 def _withheld_triples() -> tuple[tuple[int, ...], ...]:
-    """One triple about each attribute."""
+    """Draw one triple about each attribute."""
     generator = _picked("triples")
     groups = [_about(attribute) for attribute in range(len(ATTRIBUTES))]
     return tuple(group[int(integers(generator, len(group), 1)[0])] for group in groups)
 
 
 def _withheld_pairs() -> tuple[tuple[int, ...], ...]:
-    """One in ten of the pairs of triples that one matrix can obey."""
+    """Draw one in ten of the pairs of triples that one matrix can obey."""
     table, inside = _structures()
     pairs = table[inside.sum(axis=1) == 2, :2]
     chosen = permutation(_picked("pairs of triples"), len(pairs))
@@ -118,7 +118,7 @@ def _withheld_pairs() -> tuple[tuple[int, ...], ...]:
 
 
 def _withheld_attributes() -> tuple[tuple[int, ...], ...]:
-    """All pairs of triples about four of the pairs of attributes."""
+    """Draw all pairs of triples about four of the pairs of attributes."""
     pairs = list(itertools.combinations(range(len(ATTRIBUTES)), 2))
     pairs.remove((NUMBER, POSITION))
     chosen = permutation(_picked("pairs of attributes"), len(pairs))[:_PAIRS_OF_ATTRIBUTES]
@@ -128,7 +128,7 @@ def _withheld_attributes() -> tuple[tuple[int, ...], ...]:
 
 
 def _novel_levels(test: str, distance: int, familiar: slice, novel: slice) -> Holdout:
-    """Holdout of levels of `SCALES`."""
+    """Make a holdout of levels of `SCALES`."""
     return Holdout(
         test=test,
         distance=distance,
@@ -146,7 +146,7 @@ def _withheld(
     distance: int | None = None,
     fewest: int = 1,
 ) -> Holdout:
-    """Holdout of triples; its distance is their number unless another is given."""
+    """Make a holdout of triples; its distance is their number unless another is given."""
     return Holdout(
         test=f"withheld-{what}",
         distance=len(withheld) if distance is None else distance,
@@ -175,6 +175,6 @@ HOLDOUTS: Final[dict[str, Callable[[], Holdout]]] = {
     "shape-colour": lambda: _withheld("shape-colour", "attributes", _about(COLOR), distance=1),
     "line-type": lambda: _withheld("line-type", "attributes", _about(LINE_TYPE), distance=1),
 }
-"""The regimes of the publication."""
+"""Regimes of the publication."""
 RELATIONAL: Final = ("triple-pairs", "triples")
-"""Those that withhold some relations of an attribute and not others."""
+"""Holdouts that withhold some relations of an attribute and not others."""

@@ -43,7 +43,7 @@ from farfield.tasks._files._panel_files import PANEL_SIZE, block_means
 NUM_KINDS: Final = 7
 """Types of shapes: the first of `SHAPES`."""
 CELL_FIELDS: Final = 3
-"""Of each cell: type counted from 1 (0 where it is empty), size, color."""
+"""Number of fields of a cell: type counted from 1 (0 if empty), size, color."""
 _REACH: Final = PANEL_SIZE // 2 - MARGIN
 """Reach of straight lines from the center of a panel, pixels."""
 
@@ -60,13 +60,13 @@ NUM_LINES: Final = len(LINES)
 SMALLEST_KEPT: Final = 80
 """Least side of a picture that shows pixels of the largest, not means of them."""
 PANEL_FIELDS: Final = NUM_CELLS * CELL_FIELDS + NUM_LINES
-"""The fields of each cell, in reading order; of each type of line its color counted from 1, 0
+"""Fields of each cell, in reading order; of each type of line its color counted from 1, 0
 where there is none."""
 
 
 @cache
 def _cell_table(step: int) -> UInt8[np.ndarray, "item height width"]:
-    """Every content of a cell: empty, then by type, size and color."""
+    """Draw all contents of a cell: empty, then by type, size and color."""
     inked = stamps(step)[1 : 1 + NUM_KINDS * NUM_LEVELS, None]
     shades = greys(np.arange(NUM_LEVELS))[:, None, None]
     drawn = np.where(inked == 1, shades, np.uint8(WHITE)).reshape(-1, *inked.shape[2:])
@@ -75,7 +75,7 @@ def _cell_table(step: int) -> UInt8[np.ndarray, "item height width"]:
 
 @cache
 def _line_pixels(step: int) -> tuple[Int64[np.ndarray, " item"], ...]:
-    """The pixels of each type of line, as places in the rows of a picture one after another."""
+    """List the pixels of each type of line, as indices into the flattened picture."""
     y, x = np.mgrid[0:PANEL_SIZE:step, 0:PANEL_SIZE:step] - PANEL_SIZE // 2
     return tuple(np.flatnonzero(on(x, y)) for on in LINES.values())
 
@@ -83,7 +83,7 @@ def _line_pixels(step: int) -> tuple[Int64[np.ndarray, " item"], ...]:
 def draw_matrix_panels(
     panels: UInt8[Tensor, "item feature"], image_size: int
 ) -> UInt8[Tensor, "item height width"]:
-    """A grey picture, black 0 to white 255, of each panel; lines lie over shapes.
+    """Draw a gray picture, black 0 to white 255, of each panel; lines lie over shapes.
 
     Args:
         panels: What each shows: `CELL_FIELDS` numbers of each cell of the 3×3 grid, in reading
@@ -110,7 +110,7 @@ def draw_matrix_panels(
 def _grid(
     fields: Int64[np.ndarray, "item feature"], step: int
 ) -> UInt8[np.ndarray, "item height width"]:
-    """The nine cells of each panel, put together from the rows of pixels of the table's cells."""
+    """Assemble the nine cells of each panel from the rows of pixels of the table's cells."""
     table = _cell_table(step)
     side = table.shape[1]
     kind, size, color = np.moveaxis(fields.reshape(-1, 3, 3, CELL_FIELDS), 3, 0)
@@ -122,14 +122,14 @@ def _grid(
 
 
 ATTRIBUTES: Final = DOMAINS
-"""Of shapes and of lines."""
+"""Attributes of shapes and of lines."""
 RELATIONS: Final = (*BETWEEN_TWO_ROWS, "consistent union")
 """Relations along the rows or the columns of a matrix."""
 UNION: Final = len(RELATIONS) - 1
 LEVELS: Final = (NUM_CELLS + 1, NUM_KINDS, NUM_LEVELS, NUM_LEVELS, NUM_CELLS, NUM_LINES, NUM_LEVELS)
 """Number of levels of each attribute; the level of a number is that number, from 0."""
 SCALES: Final = (SIZE, COLOR, LINE_COLOR)
-"""The attributes that interpolation and extrapolation are about."""
+"""Attributes of interpolation and extrapolation."""
 
 
 def _legal(relation: int, attribute: int) -> bool:
@@ -144,7 +144,7 @@ TRIPLES: Final = tuple(
     for relation in range(len(RELATIONS))
     if _legal(relation, attribute)
 )
-"""The 29 that exist, as places in `RELATIONS` and `ATTRIBUTES`, which name the object too."""
+"""Triples, 29 in all, as indices into `RELATIONS` and `ATTRIBUTES`, which name the object too."""
 TRIPLE_NAMES: Final = tuple(
     f"{RELATIONS[relation]} of {ATTRIBUTES[attribute]}" for relation, attribute in TRIPLES
 )
@@ -173,7 +173,7 @@ class Lines(NamedTuple):
 
 @cache
 def lines_of(triple: int, ladder: tuple[int, ...], fewest: int, most: int) -> Lines:
-    """The lines of a triple over the levels of a ladder.
+    """List the lines of a triple over the levels of a ladder.
 
     Args:
         triple: Place in `TRIPLES`.
@@ -197,7 +197,7 @@ def lines_of(triple: int, ladder: tuple[int, ...], fewest: int, most: int) -> Li
 
 
 def laws(context: Masks) -> Bool[np.ndarray, "batch _ _ value"]:
-    """Relations that hold in both complete lines, by direction (rows, columns) and attribute.
+    """Find the relations of both complete lines, by direction (rows, columns) and attribute.
 
     Args:
         context: Sets of levels that the eight panels show of each attribute, `(batch, 8, 7)`.
@@ -210,7 +210,7 @@ def laws(context: Masks) -> Bool[np.ndarray, "batch _ _ value"]:
 
 
 def ended(context: Masks, candidates: Masks) -> Bool[np.ndarray, "batch candidate _ _ value"]:
-    """Relations that hold in the last line with each candidate, by direction and attribute.
+    """Find the relations of the last line with each candidate, by direction and attribute.
 
     Args:
         context: Sets of levels that the eight panels show of each attribute, `(batch, 8, 7)`.
@@ -228,7 +228,7 @@ def ended(context: Masks, candidates: Masks) -> Bool[np.ndarray, "batch candidat
 
 
 def _same_three(line: Masks, other: Masks) -> Bool[np.ndarray, "*_"]:
-    """True if two lines, `(*, 3, attribute)`, show the same three different sets, none empty."""
+    """Check whether two lines, `(*, 3, attribute)`, show the same three sets, not empty."""
     one, two = np.sort(line, axis=-2), np.sort(other, axis=-2)
     different = (one[..., 0, :] > 0) & (np.diff(one, axis=-2) > 0).all(axis=-2)
     same: np.ndarray = different & (one == two).all(axis=-2)
@@ -244,7 +244,7 @@ _LEGAL: Final = np.array(
 
 
 def described(triple: int) -> tuple[str, ...]:
-    """The columns of a published description that are 1 for a triple.
+    """List the columns of a published description that are 1 for a triple.
 
     Args:
         triple: Place in `TRIPLES`.
@@ -258,7 +258,7 @@ CONTENTS: Final = (TYPE, SIZE, COLOR)
 _MORE: Final = 3
 """Shapes or lines that are there for no reason: fewer than this."""
 _FEW: Final = 4
-"""Shapes of a panel in which nothing about shapes matters, at most; those where nothing varies."""
+"""Maximum number of shapes of a panel without relevant shapes; number where nothing varies."""
 Choices = Int64[np.ndarray, " value"]
 """Levels to choose from."""
 _MASKS: Final = np.arange(1 << NUM_LEVELS)
@@ -267,7 +267,7 @@ _WIDTH: Final = sizes(_MASKS)
 _ASCENDING: Final = np.argsort(
     ~(_MASKS[:, None] >> np.arange(NUM_LEVELS) & 1).astype(bool), axis=1, kind="stable"
 )
-"""The levels of every set, ascending, then the others."""
+"""Levels of every set, ascending, then the levels outside of the set."""
 
 
 def composed(
@@ -275,7 +275,7 @@ def composed(
     distraction: Distraction,
     familiar: Choices,
 ) -> UInt8[np.ndarray, "item _"]:
-    """Panels as they are drawn, which show the sets that matter.
+    """Compose panels that show the relevant sets.
 
     Where sets of several attributes of shapes matter, the panel has to have room for them: a number
     or set of positions no smaller than any set of types, sizes or colors; likewise for lines.
@@ -291,7 +291,7 @@ def composed(
 
 
 def _cells(values: Masks, distraction: Distraction, familiar: Choices) -> Levels:
-    """The shapes: how many, in which cells, and the fields of each."""
+    """Compose the shapes: their number, cells and fields."""
     count = _num_shapes(values, distraction)
     slots = np.empty((len(values), NUM_CELLS, CELL_FIELDS), np.int64)
     for field, attribute in enumerate(CONTENTS):
@@ -308,7 +308,7 @@ def _cells(values: Masks, distraction: Distraction, familiar: Choices) -> Levels
 
 
 def _num_shapes(values: Masks, distraction: Distraction) -> Int64[np.ndarray, " item"]:
-    """The number that matters, that of the positions that do, or some number with enough room."""
+    """Draw the relevant number, the number of relevant positions, or a number with enough room."""
     needed = _WIDTH[values[:, CONTENTS]].max(axis=1)
     more, few = distraction.below(_MORE), distraction.below(_FEW)
     free = np.where(needed > 0, needed + more, 1 + few)
@@ -319,7 +319,7 @@ def _num_shapes(values: Masks, distraction: Distraction) -> Int64[np.ndarray, " 
 
 
 def _lines(values: Masks, distraction: Distraction, familiar: Choices) -> Levels:
-    """The color of each type of line, counted from 1; 0 where it is absent."""
+    """Draw the color of each type of line, counted from 1; 0 for absent lines."""
     types, colors = values[:, LINE_TYPE], values[:, LINE_COLOR]
     more = distraction.below(_MORE)
     free = np.where(colors > 0, _WIDTH[colors] + more, more)
@@ -342,7 +342,7 @@ def _shared_out(
     distraction: Distraction,
     slots: int,
 ) -> Levels:
-    """A level for each of `count` slots: all those of a set that matters, or any of the choices.
+    """Draw a level for each of `count` slots: all levels of a relevant set, or any choices.
 
     Levels of a set come in ascending order from some slot on, the rest are repetitions; which slot
     that is differs between attributes, so that they are not tied to one another.
@@ -357,7 +357,7 @@ def _shared_out(
 
 
 def shown(panels: Integer[np.ndarray, "item feature"]) -> Int64[np.ndarray, "item _"]:
-    """The set of levels that each panel shows of every attribute, in the order of `ATTRIBUTES`.
+    """Read the set of levels of every attribute on each panel, in the order of `ATTRIBUTES`.
 
     Args:
         panels: What is drawn.

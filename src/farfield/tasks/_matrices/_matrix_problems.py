@@ -49,15 +49,15 @@ shapes or lines, at least, where these have to show them."""
 ATTRIBUTE_OF: Final = np.array([attribute for _, attribute in TRIPLES])
 
 Triples = Int64[np.ndarray, "batch 4"]
-"""A number for each triple of each problem."""
+"""Numbers of the triples of each problem."""
 Options = Int64[np.ndarray, "batch 8 4"]
-"""A number for each triple of each candidate."""
+"""Numbers of the triples of each candidate."""
 
 
 def kinds(
     triples: Triples, levels: tuple[int, ...]
 ) -> Iterator[tuple[Lines, Int64[np.ndarray, " item"], Int64[np.ndarray, " item"], int]]:
-    """Each kind of lines that occurs, its attribute, and the problems and slots that it fills."""
+    """Yield each kind of lines that occurs, its attribute, and its problems and slots."""
     keys = np.where(triples == NO_TRIPLE, NO_TRIPLE, 2 * triples + with_room(triples))
     for key in np.unique(keys[keys != NO_TRIPLE]).tolist():
         triple, room = divmod(key, 2)
@@ -69,7 +69,7 @@ def kinds(
 def bounds_of(
     attribute: int, levels: tuple[int, ...], *, room: bool
 ) -> tuple[tuple[int, ...], int, int]:
-    """The levels that panels show of an attribute, and how many of them, at least and at most.
+    """Return the levels of an attribute, and the least and greatest number of levels of a panel.
 
     Args:
         attribute: Place in `ATTRIBUTES`.
@@ -85,7 +85,7 @@ def bounds_of(
 
 
 def with_room(triples: Triples) -> Bool[np.ndarray, "batch 4"]:
-    """Mask of triples on the number or position of shapes or lines whose types others decide."""
+    """Return the mask of triples on number, position or line type that leave room for others."""
     attribute = np.where(triples == NO_TRIPLE, NO_TRIPLE, ATTRIBUTE_OF[triples])
     shapes = np.isin(attribute, CONTENTS).any(axis=1, keepdims=True)
     lines = (attribute == LINE_COLOR).any(axis=1, keepdims=True)
@@ -94,14 +94,14 @@ def with_room(triples: Triples) -> Bool[np.ndarray, "batch 4"]:
 
 
 def words(generator: np.random.Generator, *shape: int) -> UInt64[np.ndarray, "*_"]:
-    """Random words."""
+    """Draw random words."""
     return np.asarray(generator.bit_generator.random_raw(math.prod(shape))).reshape(shape)
 
 
 def below(
     generator: np.random.Generator, high: Int64[np.ndarray, "*shape"]
 ) -> Int64[np.ndarray, "*shape"]:
-    """Integers 0 … `high` − 1."""
+    """Draw integers 0 … `high` − 1."""
     return (words(generator, *high.shape) % high.astype(np.uint64)).astype(np.int64)
 
 
@@ -132,7 +132,7 @@ class Contest(NamedTuple):
     ends: Int64[np.ndarray, " value"]
 
     def drawn(self, generator: np.random.Generator, count: int) -> Int64[np.ndarray, "item 6"]:
-        """The ends of two lines, the first two panels of the open line, and its two ends.
+        """Draw the ends of two lines, the first two panels of the open line, and its two ends.
 
         Each is drawn until lines by either triple, drawn with it, obey that triple alone.
 
@@ -148,7 +148,7 @@ class Contest(NamedTuple):
         return found
 
     def once(self, generator: np.random.Generator, count: int) -> Int64[np.ndarray, "item 6"]:
-        """The same, whether lines by both triples can go with it or not."""
+        """Draw once, whether or not lines by both triples can go with the draw."""
         lines = self.open[below(generator, np.full(count, len(self.open)))]
         if len(self.ends):
             ends = self.ends[below(generator, np.full((count, 2), len(self.ends)))]
@@ -161,7 +161,7 @@ class Contest(NamedTuple):
     def fits(
         self, generator: np.random.Generator, drawn: Int64[np.ndarray, "item 6"]
     ) -> Bool[np.ndarray, " item"]:
-        """Mask of what two lines by each triple, drawn anew, go with so that nothing else holds."""
+        """Return the mask of draws with which two lines by each triple obey that triple alone."""
         known, ends = drawn[:, :4], drawn[:, 4:]
         different = (ends[:, 1:] != completed(known[:, 2], known[:, 3])).all(axis=1)
         fitting = different if not len(self.ends) else ends[:, 0] != ends[:, 1]
@@ -174,7 +174,7 @@ class Contest(NamedTuple):
 
 @cache
 def contests(attribute: int, levels: tuple[int, ...], *, room: bool) -> tuple[Contest, ...]:
-    """All pairs of triples of an attribute that have enough in common.
+    """List all pairs of triples of an attribute that have enough in common.
 
     Args:
         attribute: Place in `ATTRIBUTES`.
@@ -200,13 +200,13 @@ def contests(attribute: int, levels: tuple[int, ...], *, room: bool) -> tuple[Co
 
 
 def _beginnings(lines: Lines) -> Int64[np.ndarray, " item"]:
-    """The first two panels of each line as one number; no two lines have the same."""
+    """Return the first two panels of each line as one number, different for each line."""
     numbers: np.ndarray = lines.lines[:, 0] << 32 | lines.lines[:, 1]
     return numbers
 
 
 def _is_enough(contest: Contest) -> bool:
-    """True if one draw in a hundred or more can go with both triples."""
+    """Check whether one draw in a hundred or more can go with both triples."""
     generator = stream(0, "progressive-matrices", "contests").numpy()
     share = contest.fits(generator, contest.once(generator, _TRIED)).mean()
     return bool(share >= 0.01)
@@ -232,7 +232,7 @@ class Contested:
     levels: tuple[int, ...]
 
     def context(self, generator: np.random.Generator, chosen: Int64[np.ndarray, " item"]) -> Masks:
-        """Sets of levels of the first eight panels, line by line: `(item, 8, attribute)`.
+        """Draw the sets of levels of the first eight panels, line by line: `(item, 8, attribute)`.
 
         Args:
             generator: What draws.
@@ -276,7 +276,7 @@ def contested(
 def _attributes(
     triples: Triples,
 ) -> Iterator[tuple[int, bool, Int64[np.ndarray, " item"], Int64[np.ndarray, " item"]]]:
-    """Each attribute that matters, with room for others or without, and where it does."""
+    """Yield each relevant attribute, with room for others or without, and its rows and slots."""
     keys = np.where(triples == NO_TRIPLE, NO_TRIPLE, 2 * ATTRIBUTE_OF[triples] + with_room(triples))
     for key in np.unique(keys[keys != NO_TRIPLE]).tolist():
         yield key // 2, bool(key % 2), *np.nonzero(keys == key)
@@ -285,7 +285,7 @@ def _attributes(
 def _given(
     generator: np.random.Generator, lines: Lines, known: Int64[np.ndarray, "item 4"], end: Masks
 ) -> Int64[np.ndarray, "item 8"]:
-    """Two lines with the ends that are known, then the open line; by a union, of its sets."""
+    """Draw two lines with the known ends, then the open line; by a union, of its sets."""
     if len(lines.lines):
         place = np.searchsorted(lines.ends, known[:, :2])
         two = lines.lines[lines.start[place] + below(generator, lines.number[place])]
@@ -306,7 +306,7 @@ PART: Final = 2_000
 _DRAWS: Final = 1_000
 """Draws of a matrix, at most, until it obeys its triples and no other; about six suffice."""
 _CELLS: Final = np.array([range(CONTEXT), [0, 3, 6, 1, 4, 7, 2, 5]])
-"""Places of the panels in the order of the lines, where those are rows and where columns."""
+"""Positions of the panels in the order of the lines, for rows and for columns."""
 _ORDERS: Final = np.array(list(itertools.permutations(range(3))))
 _NUMBERS: Final = np.arange(NUM_CANDIDATES)[:, None]
 _BITS: Final = _NUMBERS >> np.arange(3) & 1
@@ -350,7 +350,7 @@ class Matrices:
     balanced: bool = False
 
     def drawn(self, place: Stream, count: int) -> dict[str, np.ndarray]:
-        """`count` problems: `panels`, `(batch, 16, feature)`, `target`, and what holds.
+        """Draw problems: `panels`, `(batch, 16, feature)`, `target`, and the triples that hold.
 
         Args:
             place: Stream of the set.
@@ -401,7 +401,7 @@ class Matrices:
         return found
 
     def _composed(self, generator: np.random.Generator, values: Masks) -> Panels:
-        """Panels that show these sets of levels, `(batch, 16, attribute)`."""
+        """Compose panels that show these sets of levels, `(batch, 16, attribute)`."""
         own = np.arange(len(values) * PLACES)
         distraction = Distraction(
             generator=generator,
@@ -413,7 +413,7 @@ class Matrices:
 
 
 def _taken(generator: np.random.Generator, triples: Triples) -> Options:
-    """Option of each triple in each candidate, `(batch, 8, 4)`, candidates in random order.
+    """Draw the option of each triple in each candidate, `(batch, 8, 4)`, in random order.
 
     Which of them is right is decided apart from this.
     """
@@ -470,7 +470,7 @@ class _Free:
     levels: tuple[int, ...]
 
     def context(self, generator: np.random.Generator, chosen: Int64[np.ndarray, " item"]) -> Masks:
-        """Sets of levels of the first eight panels, line by line: `(item, 8, attribute)`.
+        """Draw the sets of levels of the first eight panels, line by line: `(item, 8, attribute)`.
 
         Each line has any end, the last one the right option, and is any line that ends so. A
         consistent union is over the right option and two others, which other candidates show if
@@ -502,7 +502,7 @@ def _united(
     right: Int64[np.ndarray, " batch"],
     used: Int64[np.ndarray, " batch"],
 ) -> Int64[np.ndarray, "batch 3 3"]:
-    """Three lines of the same three options in any order, the right one at the end of the last."""
+    """Draw three lines of the same three options in any order, the right one at the very end."""
     one = 1 + below(generator, used - 1)
     other = 1 + below(generator, np.maximum(used - 2, 1))
     other += other >= one
@@ -516,7 +516,7 @@ def _united(
 
 
 def _shown_by(triples: Triples, sets: Options) -> Masks:
-    """Sets of levels of each attribute, from those of each triple."""
+    """Collect the sets of levels of each attribute, from the sets of each triple."""
     values = np.zeros((*sets.shape[:2], len(ATTRIBUTES)), np.int64)
     for slot in range(MOST_TRIPLES):
         (rows,) = np.nonzero(triples[:, slot] != NO_TRIPLE)
@@ -527,7 +527,7 @@ def _shown_by(triples: Triples, sets: Options) -> Masks:
 def _wanted(
     triples: Triples, direction: Int64[np.ndarray, " batch"]
 ) -> Bool[np.ndarray, "batch 2 attribute relation"]:
-    """The relations that must hold, and no others, as `laws` gives them."""
+    """Return the relations that must hold, and no others, in the form of `laws`."""
     wanted = np.zeros((len(triples), len(_CELLS), len(ATTRIBUTES), len(RELATIONS)), bool)
     rows, slots = np.nonzero(triples != NO_TRIPLE)
     relation, attribute = np.array(TRIPLES)[triples[rows, slots]].T

@@ -70,7 +70,7 @@ _DESCRIBED: Final = torch.tensor(
         [0] * len(COLUMNS),
     ]
 )
-"""The published columns of each triple; those of `NO_TRIPLE`, the last row, are 0."""
+"""Published columns of each triple; 0 in the last row, for `NO_TRIPLE`."""
 
 
 @final
@@ -246,7 +246,7 @@ class ProgressiveMatrices(MatrixTask):
         return regimes_at(test.unit, {TRAINING: 0, VALIDATION: 0, test.test: test.distance})
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name; their panels are drawn when they are asked for.
+        """Draw the sets of a run, by regime name; their panels are drawn when they are asked for.
 
         Args:
             stream: Stream of the run.
@@ -254,7 +254,7 @@ class ProgressiveMatrices(MatrixTask):
         return self._draw(stream, _MOST)
 
     def draw_first(self, stream: Stream) -> dict[str, Problems]:
-        """The first problems of these sets, at most as many as are drawn at once.
+        """Draw the first problems of these sets, at most as many as are drawn at once.
 
         Args:
             stream: Stream of the run.
@@ -262,7 +262,7 @@ class ProgressiveMatrices(MatrixTask):
         return self._draw(stream, PART)
 
     def num_problems(self, regime: str) -> int:
-        """Number of problems of a set.
+        """Return the number of problems of a set.
 
         Args:
             regime: Name of the regime.
@@ -270,7 +270,7 @@ class ProgressiveMatrices(MatrixTask):
         return self.training_problems if regime == TRAINING else self.test_problems
 
     def _draw(self, stream: Stream, most: int) -> dict[str, Problems]:
-        """The sets of one run, cut after `most` problems."""
+        """Draw the sets of a run, cut after `most` problems."""
         place = stream.child(self.name, f"v{self.version}", self.holdout)
         return {regime.name: self._set(place.child(regime.name), most) for regime in self.regimes}
 
@@ -295,7 +295,7 @@ class ProgressiveMatrices(MatrixTask):
         return replace(problems, latent={**problems.latent, **further})
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: 1 for candidates with which all rules of the matrix hold.
+        """Return the outputs of the rule: 1 for candidates with which all rules of the matrix hold.
 
         Read off what the panels are drawn from, not off the answer or its latent description.
 
@@ -312,7 +312,7 @@ class ProgressiveMatrices(MatrixTask):
         problems: Problems,
         training: Problems,  # noqa: ARG002
     ) -> Float[Tensor, "batch candidate"]:
-        """Outputs by the foreground of whole panels: how well a candidate continues its row.
+        """Score candidates by the foreground of whole panels: how well they continue the row.
 
         The third panel of a row is expected to have as much more foreground than the second as in
         the two rows above, on average.
@@ -327,7 +327,7 @@ class ProgressiveMatrices(MatrixTask):
         return -(foreground[:, CONTEXT:] - (rows[:, 7] + more)[:, None]).abs()
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Masks of the problems by number of triples and by relation, of those that occur.
+        """Return the masks of the problems by number of triples and by relation, if they occur.
 
         Args:
             problems: Problems of any regime.
@@ -341,7 +341,7 @@ class ProgressiveMatrices(MatrixTask):
 
 
 def _fitting(panels: np.ndarray) -> np.ndarray:
-    """True for each candidate with which the last lines obey all rules of the complete ones."""
+    """Check whether the last lines obey all rules of the complete lines with each candidate."""
     flat = shown(panels.reshape(-1, panels.shape[2]))
     sets = flat.reshape(*panels.shape[:2], flat.shape[1])
     context, candidates = sets[:, :CONTEXT], sets[:, CONTEXT:]

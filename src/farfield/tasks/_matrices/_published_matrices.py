@@ -37,7 +37,7 @@ ARCHIVES: Final = (
     "attrs.shape.color",
     "attrs.line.type",
 )
-"""The published sets: the holdouts of `ProgressiveMatrices`, in the same order."""
+"""Published sets: the holdouts of `ProgressiveMatrices`, in the same order."""
 _FILE: Final = PanelFile(
     panels=PLACES,
     candidates=NUM_CANDIDATES,
@@ -181,7 +181,7 @@ class PublishedMatrices(PublishedPanels, MatrixTask):
         return {regime: f"PGM_{self.archive}_{part}_*.npz" for regime, part in parts}
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Masks of the problems by number of triples and by relation, of those that occur.
+        """Return the masks of the problems by number of triples and by relation, if they occur.
 
         Args:
             problems: Problems of any regime.

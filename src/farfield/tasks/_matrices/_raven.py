@@ -147,7 +147,7 @@ class RAVEN(PublishedPanels, MatrixTask):
         return {regime: f"RAVEN_*_{part}.npz" for regime, part in parts}
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Mask of the problems of each configuration that occurs, by its name.
+        """Return the mask of the problems of each configuration that occurs, by its name.
 
         Args:
             problems: Problems of any regime.

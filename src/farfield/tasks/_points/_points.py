@@ -52,13 +52,13 @@ class PointTask(SingleItem, ClassTask):
 
     @abstractmethod
     def _curves(self, classes: Classes, generator: np.random.Generator) -> Points:
-        """A point of the curve of each class, anywhere on it."""
+        """Draw a point on the curve of each class, anywhere on it."""
 
     def _place(self, run: Stream) -> Stream:
         return run.child(self.name, f"v{self.version}")
 
     def _points(self, place: Stream, count: int) -> tuple[Points, Classes]:
-        """So many points and their classes, as many of each class but for one."""
+        """Draw points and their classes, as many of each class as possible."""
         classes = permutation(place.child("classes").numpy(), count) % self.num_outputs
         points = self._curves(classes, place.child("curves").numpy())
         return points + self.noise * nearly_normal(place.child("noise").numpy(), count), classes
@@ -67,7 +67,7 @@ class PointTask(SingleItem, ClassTask):
 def point_problems(
     points: Points, rows: Int64[np.ndarray, " batch"], target: Int64[np.ndarray, " batch"]
 ) -> Problems:
-    """A problem for each row, over the table of all points.
+    """Make a problem for each row, over the table of all points.
 
     Args:
         points: All points.
@@ -90,7 +90,7 @@ _BITS: Final = 48
 # Sines and logarithms differ between machines in the last digit; sums, products, quotients and
 # square roots do not.
 def unit_vectors(angles: Int64[np.ndarray, " batch"]) -> Float64[np.ndarray, "batch 2"]:
-    """Cosine and sine of angles, by turns of a half, a quarter, an eighth, … of a full turn.
+    """Compute cosine and sine of angles, by turns of a half, a quarter, … of a full turn.
 
     Args:
         angles: Numbers of `ANGLES` equal parts of a full turn.
@@ -110,7 +110,7 @@ def unit_vectors(angles: Int64[np.ndarray, " batch"]) -> Float64[np.ndarray, "ba
 
 
 def nearly_normal(generator: np.random.Generator, count: int) -> Float64[np.ndarray, "batch 2"]:
-    """Numbers of mean 0 and variance 1: sums of twelve uniform ones, less 6.
+    """Draw numbers of mean 0 and variance 1: sums of twelve uniform numbers, less 6.
 
     Args:
         generator: Where the words come from.
@@ -190,11 +190,11 @@ class TwoMoons(PointTask):
 
     @property
     def num_outputs(self) -> int:
-        """A logit for each moon."""
+        """Number of moons, each with a logit."""
         return MOONS
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by name.
+        """Draw the sets of a run, by name.
 
         Args:
             stream: Stream of the run.
@@ -217,7 +217,7 @@ class TwoMoons(PointTask):
         }
 
     def by_hand(self, problems: Problems, training: Problems) -> Float[Tensor, "batch answer"]:
-        """Outputs of the nearest point with a label: minus the distance to one of each moon.
+        """Return the outputs of the nearest labeled point: minus the distance to one of each moon.
 
         Args:
             problems: Items and their index; without targets.
@@ -302,11 +302,11 @@ class Spirals(PointTask):
 
     @property
     def num_outputs(self) -> int:
-        """A logit for each arm."""
+        """Number of arms, each with a logit."""
         return self.arms
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.

@@ -30,7 +30,7 @@ class HasForm(Protocol):
 
 
 def form_of(task: ProblemTask) -> Form:
-    """Form of the problems of a task: its `form`, or one by its shapes where it has none.
+    """Return the form of the problems of a task: its `form`, or a form by its shapes.
 
     By shapes, a task has one answer a problem, or candidates if it has `num_candidates`; its items
     are a group, or single where `length` is 1, and have the axes of `axes_of`.
@@ -58,7 +58,7 @@ class AnswersByHand(ProblemTask, Protocol):
     """A task with a rule by hand: it answers without training, and networks have to beat it."""
 
     def by_hand(self, problems: Problems, training: Problems) -> Tensor:
-        """Outputs of the rule by hand, which has no trained weights.
+        """Return the outputs of the rule by hand, which has no trained weights.
 
         Args:
             problems: Items and their index; without targets.
@@ -94,7 +94,7 @@ class HasSubsets(Protocol):
     """A task whose problems are of several kinds, each scored by itself as well."""
 
     def parts(self, problems: Problems) -> dict[str, Tensor]:
-        """Masks of the problems of each kind: `(batch,)` booleans by the name of the kind."""
+        """Return the masks of the problems of each kind, `(batch,)`, by the name of the kind."""
         ...
 
 
@@ -103,7 +103,7 @@ class MultiOutput(Protocol):
     """A task that asks for several things at once, each scored by itself as well."""
 
     def answer_scores(self, outputs: Tensor, problems: Problems) -> dict[str, Tensor]:
-        """The score of each answer, `(batch,)`, by the name of the answer."""
+        """Compute the score of each answer, `(batch,)`, by the name of the answer."""
         ...
 
 
@@ -112,7 +112,7 @@ class FurtherScores(Protocol):
     """A task with further scores of each problem, which have names and measures of their own."""
 
     def further_scores(self, outputs: Tensor, problems: Problems) -> Mapping[str, Tensor]:
-        """The scores, `(batch,)` each, by their names in records."""
+        """Compute the scores, `(batch,)` each, by their names in records."""
         ...
 
 
@@ -121,12 +121,12 @@ class NoMemoryLoss(Protocol):
     """A task with a known loss without memory: the floor of a claim about the loss."""
 
     def no_memory_loss(self, regime: str) -> float:
-        """Least loss of a model that remembers nothing."""
+        """Return the least loss of a model that remembers nothing."""
         ...
 
 
 def no_memory_loss(task: Task, regime: str) -> float:
-    """Least loss without memory; NaN where the task has none.
+    """Return the least loss without memory; NaN if the task has none.
 
     Args:
         task: The task.
@@ -140,11 +140,11 @@ class DrawsFirst(Protocol):
     """A task with sets so large that it also draws the first problems of each alone."""
 
     def draw_first(self, stream: Stream) -> dict[str, Problems]:
-        """The first problems of the sets that `draw` gives, a thousand or more of each."""
+        """Draw the first problems of the sets of `draw`, a thousand or more of each."""
         ...
 
     def num_problems(self, regime: str) -> int:
-        """Number of problems of a set."""
+        """Return the number of problems of a set."""
         ...
 
 
@@ -156,7 +156,7 @@ class SetScores(Protocol):
     """
 
     def set_scores(self, outputs: Tensor, problems: Problems) -> Mapping[str, float]:
-        """Scores of a set, by their names in records.
+        """Compute the scores of a set, by their names in records.
 
         Args:
             outputs: What a model answers to all of its problems.
@@ -170,7 +170,7 @@ class PooledScores(Protocol):
     """A task with scores of a set that follow from the losses of its problems: perplexity."""
 
     def pooled_scores(self, losses: Tensor, problems: Problems) -> Mapping[str, float]:
-        """Scores of a set, by their names in records.
+        """Compute the scores of a set, by their names in records.
 
         Args:
             losses: Loss of each of its problems.
@@ -202,7 +202,7 @@ class NeedsFiles(Protocol):
     """A task whose problems are read from files that the user must have."""
 
     def is_at_hand(self) -> bool:
-        """True if the files are on this machine."""
+        """Check whether the files are on this machine."""
         ...
 
 
@@ -211,7 +211,7 @@ class ReadsFiles(Protocol):
     """A task that reads files whose content no field of the task says, e.g. a folder of texts."""
 
     def input_files(self) -> Mapping[str, Path]:
-        """Paths of the files that are read, by names that are the same on every machine.
+        """List the paths of the files that are read, by names that are the same on every machine.
 
         Raises:
             ValueError: If the files are not on this machine.
@@ -220,7 +220,7 @@ class ReadsFiles(Protocol):
 
 
 def is_at_hand(task: Task) -> bool:
-    """True if the problems of a task are available: generated, or their files on this machine.
+    """Check whether the problems of a task are available: generated, or files on this machine.
 
     Args:
         task: A task.
@@ -237,11 +237,11 @@ class ScoresSomeTraining(Protocol):
     """A task that says how many of its training problems a trained network is scored on."""
 
     training_scored: ClassVar[int]
-    """The first so many are scored."""
+    """Maximum number of scored training problems, the first of the set."""
 
 
 def scored_of(task: ProblemTask, regime: str, problems: Problems) -> Problems:
-    """The problems of a regime that a trained network is scored on: all, or the first of training.
+    """Select the problems of a regime for scoring: all, or the first of training.
 
     Of a task that does not say how many of training, these are the first million; a record says how
     many problems a score is the mean of.
@@ -258,7 +258,7 @@ def scored_of(task: ProblemTask, regime: str, problems: Problems) -> Problems:
 
 
 def scored_sets(task: ProblemTask, sets: Mapping[str, Problems]) -> dict[str, Problems]:
-    """The problems that a trained network is scored on, by regime.
+    """Select the problems for scoring a trained network, by regime.
 
     A set that is no regime of the task is there to learn from alone, e.g. one without labels.
 
@@ -285,15 +285,15 @@ class HasPixelStatistics(Protocol):
     """A task of images with statistics of all of them, for fixed preprocessing."""
 
     def channel_statistics(self) -> ChannelStatistics:
-        """Mean and standard deviation of each channel."""
+        """Return mean and standard deviation of each channel."""
         ...
 
     def pixel_spectrum(self) -> PixelSpectrum:
-        """Mean and principal directions of images that are standardized by these."""
+        """Return mean and principal directions of images standardized by these statistics."""
         ...
 
     def mean_images(self) -> MeanImages:
-        """Mean of all training images, pixel by pixel, and of those of the test with them."""
+        """Return the means of all training images, and of training and test images."""
         ...
 
 
@@ -306,7 +306,7 @@ class NamesMetric(Protocol):
 
 
 def metric_of(task: Task) -> str:
-    """Name of the metric of a task, unless named `"accuracy"`, or `"return"` of an environment.
+    """Return the metric of a task: named, else `"accuracy"`, or `"return"` of an environment.
 
     Args:
         task: A task, which may be one that `NamesMetric`.

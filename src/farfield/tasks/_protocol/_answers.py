@@ -40,13 +40,13 @@ def check_sequence_outputs(outputs: Tensor, problems: Problems, num_outputs: int
 def binary_outputs(
     answer: Bool[Tensor, " batch"], num_outputs: int
 ) -> Float[Tensor, "batch candidate"]:
-    """The outputs of a model that is sure of a yes (1) or no (0)."""
+    """Return the outputs of a model that is sure of a yes (1) or no (0)."""
     logit = answer.to(torch.float32)[:, None] * 2 - 1
     return logit if num_outputs == 1 else torch.cat([-logit, logit], dim=1)
 
 
 def target_outputs(problems: Problems, num_outputs: int) -> Float[Tensor, "batch candidate"]:
-    """The outputs of a model that is sure of the published answers: 1 for them, −1 else."""
+    """Return the outputs of a model that is sure of the published answers: 1 for them, −1 else."""
     return F.one_hot(problems.target, num_outputs).to(torch.float32) * 2 - 1
 
 
@@ -65,14 +65,14 @@ class AnswerTask(ABC):
 
     @abstractmethod
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.
         """
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems of one regime, with replacement, from the sets of run 0.
+        """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
         The sets are those of `draw(stream(0))` whatever the generator: what one call withholds no
         other shows.
@@ -87,7 +87,7 @@ class AnswerTask(ABC):
     def loss(
         self, outputs: Float[Tensor, "batch answer"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Cross-entropy: of one logit (positive: 1), or of a logit for each answer.
+        """Compute the cross-entropy: of one logit (positive: 1), or of a logit for each answer.
 
         Args:
             outputs: Logits, `num_outputs` of them per problem.
@@ -105,7 +105,7 @@ class AnswerTask(ABC):
     def score(
         self, outputs: Float[Tensor, "batch answer"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """1 for a right answer, 0 for one that is wrong, a tie or not a number.
+        """Score 1 for a right answer, 0 for one that is wrong, a tie or not a number.
 
         Args:
             outputs: Logits, `num_outputs` of them per problem.
@@ -118,7 +118,7 @@ class AnswerTask(ABC):
         return correct(outputs, problems.target).to(torch.float32)
 
     def chance(self, regime: str) -> float:
-        """Share of right answers by guessing, each answer as likely as any other.
+        """Return the share of right answers by guessing, each answer as likely as any other.
 
         Args:
             regime: Name of the regime.
@@ -131,7 +131,7 @@ class ClassTask(AnswerTask):
     """A task whose ceiling is the published labels."""
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch answer"]:
-        """The published labels as outputs.
+        """Return the published labels as outputs.
 
         Args:
             problems: Problems of any regime.
@@ -153,14 +153,14 @@ class ChoiceTask(AnswerTask):
 
     @property
     def num_outputs(self) -> int:
-        """A score for each candidate."""
+        """Number of candidates, each with a score."""
         return self.num_candidates
 
 
 def described_outputs(
     problems: Problems, fitting: Callable[[np.ndarray], np.ndarray]
 ) -> Float[Tensor, "batch candidate"]:
-    """The outputs of a rule on the descriptions of panels: 1 where a candidate fits, −1 else.
+    """Score candidates by a rule on the descriptions of panels: 1 for a fit, −1 else.
 
     Args:
         problems: Problems with the items they were drawn with.
@@ -190,10 +190,10 @@ class OracleByHand(ABC):
 
     @abstractmethod
     def oracle(self, problems: Problems) -> Tensor:
-        """Outputs of the rule of the task, computed from the items."""
+        """Return the outputs of the rule of the task, computed from the items."""
 
     def by_hand(self, problems: Problems, training: Problems) -> Tensor:  # noqa: ARG002
-        """Outputs of the oracle.
+        """Return the outputs of the oracle.
 
         Args:
             problems: Items and their index; without targets.
@@ -208,7 +208,7 @@ def nearest_class(
     classes: Int64[Tensor, " item"],
     num_classes: int,
 ) -> Float[Tensor, "batch answer"]:
-    """Outputs by the nearest class mean: minus the distance of an item to the mean of each class.
+    """Score classes by their means: minus the distance of an item to the mean of each class.
 
     Args:
         items: Items to classify.

@@ -29,7 +29,7 @@ def check_generator(generator: np.random.Generator) -> None:
 
 
 def integers(generator: np.random.Generator, high: int, count: int) -> Int64[np.ndarray, " batch"]:
-    """Uniform integers 0 … `high` − 1, each equally likely to the last one.
+    """Draw uniform integers 0 … `high` − 1, exactly equally likely.
 
     Args:
         generator: Where the words come from.
@@ -49,7 +49,7 @@ def integers(generator: np.random.Generator, high: int, count: int) -> Int64[np.
 
 
 def permutation(generator: np.random.Generator, count: int) -> Int64[np.ndarray, " batch"]:
-    """The integers 0 … `count` − 1 in random order."""
+    """Draw the integers 0 … `count` − 1 in random order."""
     words = np.atleast_1d(generator.bit_generator.random_raw(count))
     return np.argsort(words, kind="stable").astype(np.int64)
 
@@ -57,7 +57,7 @@ def permutation(generator: np.random.Generator, count: int) -> Int64[np.ndarray,
 def distinct(
     generator: np.random.Generator, radices: Sequence[int], count: int
 ) -> Int64[np.ndarray, "batch feature"]:
-    """Different rows of digits, in random order; digit d is below `radices[d]`.
+    """Draw different rows of digits, in random order; digit d is below `radices[d]`.
 
     A small space is listed and shuffled; from a large one rows are drawn, and those that came
     before are drawn again.
@@ -90,7 +90,7 @@ def distinct(
 def _first_of_each(
     rows: Int64[np.ndarray, "batch feature"], radices: Sequence[int]
 ) -> Int64[np.ndarray, " item"]:
-    """Index of the first of each distinct row, in order; by one number per row where 63 bits do."""
+    """Find the first of each distinct row, in order; by one number per row if 63 bits suffice."""
     if math.prod(radices) < 2**63:
         numbers = np.ravel_multi_index(tuple(rows.T), tuple(radices))
         first = np.unique(numbers, return_index=True)[1]
@@ -102,7 +102,7 @@ def _first_of_each(
 def repeated(
     generator: np.random.Generator, rows: Int64[np.ndarray, "batch feature"], count: int
 ) -> Int64[np.ndarray, "time feature"]:
-    """`count` of `rows`: each as often as any other, but for one where they do not divide."""
+    """Repeat `rows` to `count` of them: all equally often, up to one more."""
     if count <= len(rows):
         return rows[:count]
     whole, rest = divmod(count, len(rows))
@@ -113,14 +113,14 @@ def repeated(
 def redrawn(
     generator: np.random.Generator, rows: Int64[np.ndarray, "batch feature"], count: int
 ) -> Int64[np.ndarray, "time feature"]:
-    """`count` of `rows`, drawn with replacement where there are fewer of them."""
+    """Draw `count` of `rows`, with replacement if they are fewer."""
     if count <= len(rows):
         return rows[:count]
     return rows[integers(generator, len(rows), count)]
 
 
 def arrangement(digits: Int64[np.ndarray, "batch slot"]) -> Int64[np.ndarray, "batch slot"]:
-    """Different integers from digits: digit k picks among those that digits 0 … k − 1 left.
+    """Turn digits into different integers: digit k picks among the integers left.
 
     With digit k below n − k this numbers the ordered selections from n things, each once
     (Lehmer 1960).
@@ -143,7 +143,7 @@ def resample(
     n: int,
     generator: np.random.Generator,
 ) -> Problems:
-    """`n` problems, with replacement, of the set of one regime that run 0 draws.
+    """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
     The sets are those of `draw(stream(0))` whatever the generator, so that no call for training
     ever shows what a call for a test withholds.
@@ -181,7 +181,7 @@ def label_split(
     labels_per_class: int | None,
     validation_per_class: int,
 ) -> dict[str, Int64[np.ndarray, " batch"]]:
-    """Rows of three sets, as many of each class as of any other where there are so many.
+    """Split rows into three sets, as many of each class as of any other if possible.
 
     In random order, the first of each class are for validation and the next for training.
     Unlabelled are all that are not for validation, those for training among them. Those of fewer
@@ -214,7 +214,7 @@ def label_split(
 
 
 def _ranks(labels: Int64[np.ndarray, " item"], classes: int) -> Int64[np.ndarray, " item"]:
-    """Number of earlier rows of the same class."""
+    """Count the earlier rows of the same class."""
     ranks = np.empty_like(labels)
     for number in range(classes):
         own = np.flatnonzero(labels == number)

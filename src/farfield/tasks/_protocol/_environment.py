@@ -39,7 +39,7 @@ class VectorEnv(Protocol):
         np.ndarray,
         dict[str, Any],
     ]:
-        """Observations, rewards, whether an episode terminated or was truncated, and infos."""
+        """Act; return observations, rewards, terminations, truncations and infos."""
         ...
 
     def close(self) -> None:
@@ -47,7 +47,7 @@ class VectorEnv(Protocol):
         ...
 
     def state(self) -> dict[str, Any]:
-        """Everything that changes with a step, as JSON."""
+        """Return everything that changes with a step, as JSON."""
         ...
 
     def load_state(self, state: dict[str, Any]) -> Shaped[np.ndarray, "batch ..."]:
@@ -78,11 +78,11 @@ class Environment(Task, Protocol):
             ...
 
     def make(self, regime: str, count: int, stream: Stream) -> VectorEnv:
-        """`count` copies side by side, whose episodes are drawn from `stream`."""
+        """Make `count` copies side by side, whose episodes are drawn from `stream`."""
         ...
 
     def score(self, returns: Float[np.ndarray, " batch"]) -> Float[np.ndarray, " batch"]:
-        """Score of each episode, from the sum of its rewards."""
+        """Score each episode, from the sum of its rewards."""
         ...
 
 
@@ -91,7 +91,7 @@ class HasExpert(Protocol):
     """An environment with an expert, which sees more than an agent: the ceiling."""
 
     def expert(self, worlds: Any) -> Int[np.ndarray, " batch"]:
-        """The expert's actions in what `make` returned."""
+        """Return the expert's actions in the worlds of `make`."""
         ...
 
 
@@ -100,9 +100,9 @@ class HasPictures(Protocol):
     """An environment that can be shown from outside, as no agent sees it."""
 
     def picture(self, worlds: Any, row: int) -> UInt8[np.ndarray, "height width 3"]:
-        """One of the worlds that `make` returned, as it is now."""
+        """Draw one of the worlds of `make` at the current step."""
         ...
 
     def mission(self, worlds: Any, row: int) -> str:
-        """Mission of its agent in a few words, e.g. `"red key"`."""
+        """Return the mission of an agent in a few words, e.g. `"red key"`."""
         ...

@@ -69,7 +69,7 @@ class Task(Protocol):
         ...
 
     def chance(self, regime: str) -> float:
-        """Expected score of an answer that ignores the problem: the floor."""
+        """Return the expected score of an answer that ignores the problem: the floor."""
         ...
 
 
@@ -102,15 +102,15 @@ class ProblemTask(Task, Protocol):
         ...
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name, over one table of items."""
+        """Draw the sets of a run, by regime name, over one table of items."""
         ...
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems of one regime, for a training loop of one's own."""
+        """Sample `n` problems of a regime, for the user's training loop."""
         ...
 
     def loss(self, outputs: Tensor, problems: Problems) -> Tensor:
-        """Loss that training minimizes, one number per problem, `(batch,)`."""
+        """Compute the loss that training minimizes, one number per problem, `(batch,)`."""
         ...
 
     def score(self, outputs: Tensor, problems: Problems) -> Tensor:
@@ -121,7 +121,7 @@ class ProblemTask(Task, Protocol):
         ...
 
     def oracle(self, problems: Problems) -> Tensor:
-        """Outputs of the rule itself, read off the items: the ceiling."""
+        """Return the outputs of the rule itself, read off the items: the ceiling."""
         ...
 
 
@@ -243,7 +243,7 @@ WORD: tuple[Axis, ...] = ("word",)
 
 
 def axes_of(shape: tuple[int, ...]) -> tuple[Axis, ...]:
-    """Axes of items of a shape: two sizes are a gray image, three an image with channels.
+    """Guess the axes of items by shape: two sizes are a gray image, three an image with channels.
 
     The channels are last if they are 3 there, and first if not; any other number of sizes is that
     of a vector.
@@ -256,7 +256,7 @@ def axes_of(shape: tuple[int, ...]) -> tuple[Axis, ...]:
 
 
 Count = Annotated[int, Limits(at_least=1, at_most=10_000_000)]
-"""A number of problems, or of positions of one."""
+"""Number of problems, or of positions of a problem."""
 
 
 def check_number(name: str, value: int, fewest: int, most: int) -> None:
@@ -266,7 +266,7 @@ def check_number(name: str, value: int, fewest: int, most: int) -> None:
 
 
 def is_integer(value: object) -> bool:
-    """True for an integer that is not a boolean."""
+    """Check whether a value is an integer and not a boolean."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

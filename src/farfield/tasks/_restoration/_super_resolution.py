@@ -60,7 +60,7 @@ class Pair(NamedTuple):
 
 
 def picture_files(named: str) -> tuple[Path, ...]:
-    """The pictures of a folder, in the order of their names; none where there is no folder.
+    """List the pictures of a folder, in the order of their names; empty without a folder.
 
     Args:
         named: The folder, from a data folder on, or its whole path.
@@ -73,7 +73,7 @@ def picture_files(named: str) -> tuple[Path, ...]:
 
 
 def luma_pairs(named: str, scale: int, smallest: int) -> list[Pair]:
-    """All pictures of a folder, in the order of their names.
+    """Read all pictures of a folder, in the order of their names.
 
     Args:
         named: The folder, from a data folder on, or its whole path.
@@ -99,13 +99,13 @@ def luma_pairs(named: str, scale: int, smallest: int) -> list[Pair]:
 def _pairs(
     files: Sequence[Path], stamps: Sequence[tuple[int, ...]], scale: int, smallest: int
 ) -> tuple[Pair, ...]:
-    """Pictures of files, read again when they have changed."""
+    """Read pictures of files, again when they have changed."""
     del stamps
     return tuple(_pair(path, scale, smallest) for path in files)
 
 
 def _pair(path: Path, scale: int, smallest: int) -> Pair:
-    """A picture, cut to a multiple of the factor at the right and below."""
+    """Read a picture, cut to a multiple of the factor at the right and below."""
     pixels = torch.from_numpy(read_picture(path))
     height, width = (side - side % scale for side in pixels.shape[:2])
     if min(height, width) < smallest:
@@ -122,7 +122,7 @@ def _pair(path: Path, scale: int, smallest: int) -> Pair:
 def luma_of(
     pixels: UInt8[Tensor, "height width *color"],
 ) -> UInt8[Tensor, "height width"]:
-    """Y of a picture in color, rounded; a gray one as it is.
+    """Compute Y of a picture in color, rounded; a gray picture is unchanged.
 
     Args:
         pixels: Levels, with red, green and blue last.
@@ -149,7 +149,7 @@ def patches(maps: Tensor, side: int, stride: int) -> Tensor:
 _MOST_NAMED: Final = 20
 """Largest number of images of a test that are also scored one by one, under their names."""
 _CEILING: Final = 10 * math.log10(12 * 255**2)
-"""PSNR of an error as that of rounding, whose square is a twelfth of a level's."""
+"""PSNR of rounding, whose squared error is a twelfth of a level's square."""
 _GRAY: Final = 20 * math.log10(2)
 """Least PSNR of gray half way between the levels: no pixel is further from it than half the
 range."""
@@ -257,11 +257,11 @@ class SuperResolution(SingleItem):
         return regimes_at("factors of enlargement that training lacks", dict.fromkeys(names, 0))
 
     def is_at_hand(self) -> bool:
-        """True if all folders with images are on this machine."""
+        """Check whether all folders with images are on this machine."""
         return all(picture_files(folder) for folder in (self.training, *self.tests))
 
     def input_files(self) -> dict[str, Path]:
-        """Paths of all pictures, by the name of their regime and their own."""
+        """List the paths of all pictures, by the names of their regime and file."""
         regimes = {TRAINING: self.training} | {_name(folder): folder for folder in self.tests}
         return {
             f"{name}/{path.name}": path
@@ -270,7 +270,7 @@ class SuperResolution(SingleItem):
         }
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.
@@ -297,7 +297,7 @@ class SuperResolution(SingleItem):
         return luma_pairs(folder, self.scale, self.patch)
 
     def _patches(self, pairs: Sequence[Pair], rows: np.ndarray) -> Problems:
-        """The patches of some images."""
+        """Cut the patches of some images."""
         sharp, blurred = (
             [patches(maps, self.patch, self.stride) for maps in each]
             for each in zip(*pairs, strict=True)
@@ -306,7 +306,7 @@ class SuperResolution(SingleItem):
         return _problems(torch.cat(blurred), torch.cat(sharp), source, _NO_TEST)
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems, with replacement, of the set of one regime that run 0 draws.
+        """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
         Args:
             regime: Name of the regime.
@@ -321,7 +321,7 @@ class SuperResolution(SingleItem):
     def loss(
         self, outputs: Float[Tensor, "batch height width"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Half the mean squared error of the pixels that are answered.
+        """Compute half the mean squared error of the pixels that are answered.
 
         Args:
             outputs: Images as answered, fractions of 255.
@@ -338,7 +338,7 @@ class SuperResolution(SingleItem):
     def score(
         self, outputs: Float[Tensor, "batch height width"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """PSNR in decibels, 58.9 at most; higher is better.
+        """Compute the PSNR in decibels, 58.9 at most; higher is better.
 
         Args:
             outputs: Images as answered, fractions of 255.
@@ -352,7 +352,7 @@ class SuperResolution(SingleItem):
     def further_scores(
         self, outputs: Float[Tensor, "batch height width"], problems: Problems
     ) -> dict[str, Float[Tensor, " batch"]]:
-        """The structural similarity, as `"ssim"`.
+        """Compute the structural similarity, as `"ssim"`.
 
         Args:
             outputs: Images as answered, fractions of 255.
@@ -364,7 +364,7 @@ class SuperResolution(SingleItem):
         return {"ssim": ssim(*self._levels(outputs, problems), padded=True).float()}
 
     def _levels(self, outputs: Tensor, problems: Problems) -> tuple[Tensor, Tensor]:
-        """Answers and images in levels, without the border that is not scored."""
+        """Convert answers and images to levels, without the border that is not scored."""
         border = _border(outputs, problems)
         if border > self.shave:
             raise ValueError(
@@ -375,7 +375,7 @@ class SuperResolution(SingleItem):
         return answered, _inner(problems.target, self.shave).double()
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Mask of each image of a test that has few of them, by its name.
+        """Return the mask of each image of a test that has few of them, by its name.
 
         Args:
             problems: Problems of any regime.
@@ -391,7 +391,7 @@ class SuperResolution(SingleItem):
         }
 
     def chance(self, regime: str) -> float:
-        """Least PSNR of gray as the answer to all pixels.
+        """Return the least PSNR of gray as the answer to all pixels.
 
         Args:
             regime: Name of the regime.
@@ -400,7 +400,7 @@ class SuperResolution(SingleItem):
         return _GRAY
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch height width"]:
-        """The images themselves.
+        """Return the images themselves.
 
         Args:
             problems: Problems whose images are of one size.
@@ -409,12 +409,12 @@ class SuperResolution(SingleItem):
 
 
 def _name(folder: str) -> str:
-    """Name of the regime of a folder."""
+    """Return the name of the regime of a folder."""
     return Path(folder).name
 
 
 def _whole(pairs: Sequence[Pair], rows: np.ndarray, number: int) -> Problems:
-    """Whole images of their own sizes."""
+    """Make problems of whole images of different sizes."""
     sharp, blurred = zip(*pairs, strict=True)
     return _problems(RaggedItems(blurred), RaggedItems(sharp), rows, number)
 
@@ -422,7 +422,7 @@ def _whole(pairs: Sequence[Pair], rows: np.ndarray, number: int) -> Problems:
 def _problems(
     items: Tensor | RaggedItems, target: Tensor | RaggedItems, rows: np.ndarray, number: int
 ) -> Problems:
-    """A problem for each image.
+    """Make a problem for each image.
 
     Args:
         items: The images as shown.
@@ -442,7 +442,7 @@ def _problems(
 
 
 def _border(outputs: Tensor, problems: Problems) -> int:
-    """Pixels that outputs lack along each border."""
+    """Measure the pixels that outputs lack along each border."""
     wanted = tuple(problems.target.shape)
     lacking = [after - before for after, before in zip(wanted[1:], outputs.shape[1:], strict=False)]
     is_even = len(set(lacking)) == 1 and lacking[0] % 2 == 0 and lacking[0] >= 0
@@ -455,6 +455,6 @@ def _border(outputs: Tensor, problems: Problems) -> int:
 
 
 def _inner(images: Tensor, border: int) -> Tensor:
-    """Images without a border."""
+    """Cut a border off images."""
     height, width = images.shape[-2:]
     return images[..., border : height - border, border : width - border]

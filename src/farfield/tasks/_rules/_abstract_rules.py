@@ -24,9 +24,9 @@ from farfield.tasks._rules._glyph_set import GlyphSet
 Digits = Int64[np.ndarray, "_ _"]
 """Problems by number, `(batch, slot)`: each row of digits is one problem of its kind."""
 Columns = dict[str, np.ndarray]
-"""The drawn columns of problems: `index`, `target`, and the latent description."""
+"""Columns of problems: `index`, `target`, and the latent description."""
 SetSize = Annotated[int, Limits(at_least=3, at_most=10_000_000)]
-"""A number of problems that holds the kinds of every rule."""
+"""Number of problems that holds the kinds of every rule."""
 NUM_GLYPHS: Final = 100
 GLYPH_SHAPE: Final = (32, 32)
 NUM_CHOICES: Final = 4
@@ -59,7 +59,7 @@ class RuleTask(OneContext, OracleByHand, AnswerTask):
     form: ClassVar[Form] = Form(axes=GRAY, arrangement="group")
 
     shapes: GlyphSet | None
-    """The images; `None` for the built-in 100 glyphs."""
+    """Images of the task; `None` for the built-in 100 glyphs."""
     withheld: int
     """Number of images that training never shows."""
     max_problems: int
@@ -92,10 +92,10 @@ class NumberedTask(RuleTask):
 
     @abstractmethod
     def _kinds(self, images: int) -> tuple[Kind, ...]:
-        """Kinds of problems over so many images."""
+        """List the kinds of problems over a number of images."""
 
     def _counts(self, place: Stream, kinds: Mapping[str, Sequence[Kind]]) -> dict[str, list[int]]:
-        """Number of problems of each regime and kind."""
+        """Count the wanted problems of each regime and kind."""
         del place
         return balanced_counts(kinds, self.max_problems, shared=self.withheld == 0)
 
@@ -103,10 +103,10 @@ class NumberedTask(RuleTask):
     def _columns(
         self, place: Stream, pool: np.ndarray, digits: Sequence[Digits]
     ) -> Sequence[Columns]:
-        """Problems of each kind, as images of `pool`."""
+        """Make the columns of each kind, as images of `pool`."""
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.
@@ -146,22 +146,22 @@ class FourChoices:
 
     @property
     def num_outputs(self) -> int:
-        """A logit for each choice."""
+        """Number of choices, each with a logit."""
         return NUM_CHOICES
 
 
 def num_shapes(shapes: GlyphSet | None) -> int:
-    """Number of images of a task, without drawing the built-in ones."""
+    """Return the number of images of a task, without drawing the built-in table."""
     return NUM_GLYPHS if shapes is None else len(shapes)
 
 
 def item_shape(shapes: GlyphSet | None) -> tuple[int, ...]:
-    """Height and width of an image of a task, without drawing the built-in ones."""
+    """Return height and width of an image of a task, without drawing the built-in table."""
     return GLYPH_SHAPE if shapes is None else shapes.images.shape[1:]
 
 
 def table(shapes: GlyphSet | None) -> Float[Tensor, "item height width"]:
-    """All images of a task."""
+    """Return all images of a task."""
     return (GlyphSet.glyphs() if shapes is None else shapes).items
 
 
@@ -185,12 +185,12 @@ def check_shapes(withheld: int, shapes: GlyphSet | None, fewest: int) -> None:
 
 
 def regimes_of(withheld: int) -> tuple[Regime, ...]:
-    """Training, and the test on `withheld` unseen shapes."""
+    """List training, and the test on `withheld` unseen shapes."""
     return regimes_at("withheld shapes", {TRAINING: 0, f"withheld-{withheld}": withheld})
 
 
 def split_shapes(place: Stream, total: int, withheld: int) -> dict[str, Int64[np.ndarray, " item"]]:
-    """Images of each regime: the first `withheld` of a random order are for the test.
+    """Split images by regime: the first `withheld` of a random order are for the test.
 
     With none withheld both regimes use all images.
 
@@ -212,7 +212,7 @@ def balanced_counts(
     shared: bool,
     training_problems: int | None = None,
 ) -> dict[str, list[int]]:
-    """Problems of each kind in each set, equal parts: all there are, or `max_problems` together.
+    """Count problems of each kind in each set, equal parts: all, or `max_problems` together.
 
     A kind of which there are fewer is repeated. Where the sets share their images, training leaves
     to the test what it does not need, and a twentieth of the problems at the least.
@@ -249,7 +249,7 @@ def balanced_counts(
 
 
 def _parts(count: int, kinds: int) -> list[int]:
-    """A number in equal parts, the first ones larger by one where it does not divide."""
+    """Split a number into equal parts, the first parts larger by one if needed."""
     share, rest = divmod(count, kinds)
     return [share + (place < rest) for place in range(kinds)]
 
@@ -266,7 +266,7 @@ def draw_digits(
     shared: bool,
     repeat: Repeat = repeated,
 ) -> dict[str, list[Digits]]:
-    """The numbered problems of each set, by regime and kind.
+    """Draw the numbered problems of each set, by regime and kind.
 
     No problem comes twice in a set unless all of its kind come; none stands in two sets.
 
@@ -294,12 +294,12 @@ def draw_digits(
 
 
 def _draw_unique(place: Stream, kind: Kind, count: int) -> Digits:
-    """`count` different problems, or all if there are fewer."""
+    """Draw `count` different problems, or all if there are fewer."""
     return distinct(place.child(kind.name).numpy(), kind.radices, min(count, kind.size))
 
 
 def _draw_split(place: Stream, kind: Kind, wanted: Mapping[str, int]) -> dict[str, Digits]:
-    """Different problems for two sets over the same images, shared in proportion if too few."""
+    """Draw different problems for two sets over the same images, in proportion if too few."""
     train, test = wanted
     total = sum(wanted.values())
     unique = _draw_unique(place, kind, total)
@@ -310,7 +310,7 @@ def _draw_split(place: Stream, kind: Kind, wanted: Mapping[str, int]) -> dict[st
 def shuffled(
     place: Stream, items: Float[Tensor, "item height width"], parts: Sequence[Columns]
 ) -> Problems:
-    """The problems of all kinds as one set, in random order, so that any stretch is a sample."""
+    """Mix the problems of all kinds in random order, so that any stretch is a sample."""
     order = permutation(place.child("order").numpy(), sum(len(part["target"]) for part in parts))
     columns = {
         name: torch.from_numpy(np.concatenate([part[name] for part in parts])[order])
@@ -321,7 +321,7 @@ def shuffled(
 
 
 def seen(problems: Problems) -> Int64[Tensor, "batch time"]:
-    """The items in place, as one number per picture: equal where the pictures are equal."""
+    """Number the pictures of problems by position; equal pictures have equal numbers."""
     pictures = problems.table().flatten(1)
     return torch.unique(pictures, dim=0, return_inverse=True)[1][problems.index]
 
@@ -333,18 +333,18 @@ PATTERNS: Final = {
     "ABB": (0, 1, 1),
     "ABC": (0, 1, 2),
 }
-"""Every pattern of three places, as the letter at each."""
+"""Patterns of three positions, as the letter at each position."""
 
 
 def num_letters(pattern: str) -> int:
-    """Number of different images of a pattern."""
+    """Count the different images of a pattern."""
     return len(set(PATTERNS[pattern]))
 
 
 def spelled(
     pattern: str, letters: Int64[np.ndarray, "batch slot"]
 ) -> Int64[np.ndarray, "batch time"]:
-    """Rows of a pattern: its letters, put in place.
+    """Write rows of a pattern.
 
     Args:
         pattern: Name of the pattern.
@@ -354,7 +354,7 @@ def spelled(
 
 
 def kinds_of_two_rows(patterns: Sequence[str], images: int) -> tuple[Kind, ...]:
-    """Four different choices in order, then which of them the letters of both rows stand for.
+    """Return kinds of four different choices in order, then the letters of both rows.
 
     Args:
         patterns: The pattern of each kind, of one or two letters.
@@ -368,7 +368,7 @@ def kinds_of_two_rows(patterns: Sequence[str], images: int) -> tuple[Kind, ...]:
 def two_rows(
     pattern: str, pool: np.ndarray, digits: Digits
 ) -> tuple[Int64[np.ndarray, "batch candidate"], Int64[np.ndarray, "batch row time"]]:
-    """Choices and both rows of numbered problems, as images of `pool`.
+    """Return choices and both rows of numbered problems, as images of `pool`.
 
     Args:
         pattern: Name of the pattern of both rows.

@@ -113,7 +113,7 @@ class DistributionOfThree(FourChoices, NumberedTask):
         return [_array(first_row, second_row, choices)]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: what the first row holds and the second still lacks.
+        """Return the outputs of the rule: what the first row holds and the second still lacks.
 
         Args:
             problems: Problems of any regime.
@@ -222,7 +222,7 @@ class DistributionOfN(FourChoices, NumberedTask):
         return [_array(first_row, second_row, choices)]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: what the first row holds and the second still lacks.
+        """Return the outputs of the rule: what the first row holds and the second still lacks.
 
         Args:
             problems: Problems of any regime.
@@ -231,7 +231,7 @@ class DistributionOfN(FourChoices, NumberedTask):
 
 
 def _kinds(images: int, row_length: int) -> tuple[rules.Kind, ...]:
-    """One kind: n images in the order of the first row, then the order of the second row."""
+    """Return one kind: n images in the order of the first row, then the order of the second row."""
     first_row = range(images, images - row_length, -1)
     return (rules.Kind(name="array", radices=(*first_row, *range(row_length, 0, -1))),)
 
@@ -239,7 +239,7 @@ def _kinds(images: int, row_length: int) -> tuple[rules.Kind, ...]:
 def _rows(
     generator: np.random.Generator, pool: np.ndarray, digits: rules.Digits, row_length: int
 ) -> tuple[rules.Digits, rules.Digits, rules.Digits]:
-    """Both rows of arrays, as images of `pool`, and one other image that is drawn here."""
+    """Return both rows of arrays, as images of `pool`, and draw one other image."""
     other = integers(generator, len(pool) - row_length, len(digits))
     images = arrangement(np.concatenate([digits[:, :row_length], other[:, None]], axis=1))
     first_row, outside = np.split(pool[images], [row_length], axis=1)
@@ -255,7 +255,7 @@ def _selected(generator: np.random.Generator, count: int, *radices: int) -> rule
 def _array(
     first_row: rules.Digits, second_row: rules.Digits, choices: rules.Digits
 ) -> rules.Columns:
-    """Columns of arrays whose second row lacks its last image."""
+    """Assemble the columns of arrays whose second row lacks its last image."""
     return {
         "index": np.concatenate([first_row, second_row[:, :-1], choices], axis=1),
         "target": (choices == second_row[:, -1:]).argmax(axis=1),
@@ -265,7 +265,7 @@ def _array(
 
 
 def _lacking(problems: Problems, row_length: int) -> Float[Tensor, "batch candidate"]:
-    """1 for choices that the first row holds and the second row lacks, else 0."""
+    """Score 1 for choices that the first row holds and the second row lacks, else 0."""
     images = rules.seen(problems)
     choices = images[:, -rules.NUM_CHOICES :, None]
     first_row = (choices == images[:, None, :row_length]).any(dim=2)

@@ -90,13 +90,13 @@ class GlyphSet:
 
     @cached_property
     def items(self) -> Float[Tensor, "item height width"]:
-        """The images as float32 in 0 (black) to 1 (white), as models read them."""
+        """Images as float32 in 0 (black) to 1 (white), as models read them."""
         return torch.from_numpy(self.images.astype(np.float32) / np.float32(255))
 
     @staticmethod
     @cache
     def glyphs() -> GlyphSet:
-        """The built-in table: 100 Unicode characters of DejaVu Sans, black on white, 32×32.
+        """Load the built-in table: 100 Unicode characters of DejaVu Sans, black on white, 32×32.
 
         Letters of ten alphabets, arrows, mathematics, shapes, symbols; no two look alike.
         """
@@ -105,12 +105,12 @@ class GlyphSet:
     @staticmethod
     @cache
     def letters() -> GlyphSet:
-        """A second table, to choose models on: 100 letters and digits, none of them a glyph."""
+        """Load a second table, to choose models on: 100 letters and digits, no built-in glyph."""
         return _built_in("letters")
 
     @staticmethod
     def paper(folder: str | Path | None = None) -> GlyphSet:
-        """The 100 images of webb2021, from `esbn_unicode/0.png` … `99.png` in a data folder.
+        """Read the 100 images of webb2021, from `esbn_unicode/0.png` … `99.png` in a data folder.
 
         Args:
             folder: The data folder; without one, that of the environment variable FARFIELD_DATA.
@@ -133,7 +133,7 @@ class GlyphSet:
 
 
 def _built_in(name: str) -> GlyphSet:
-    """A table that comes with the package: characters of DejaVu Sans 2.37, drawn once."""
+    """Load a table of the package: characters of DejaVu Sans 2.37."""
     file = resources.files("farfield.tasks") / "glyphs.npz"
     with file.open("rb") as content, np.load(content, allow_pickle=False) as archive:
         return GlyphSet(archive[name])

@@ -127,7 +127,7 @@ class IdentityRules(FourChoices, NumberedTask):
         return _arrays(_LAST_RULES, 2, pool, digits)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule, by the last image of the first row.
+        """Return the outputs of the rule, by the last image of the first row.
 
         Args:
             problems: Problems of any regime.
@@ -139,7 +139,7 @@ class IdentityRules(FourChoices, NumberedTask):
 
 
 def _drawn_counts(place: Stream, kinds: Sequence[rules.Kind], equal: list[int]) -> list[int]:
-    """Number of problems of each pattern, equal where the set exhausts half its problems."""
+    """Draw the number of problems of each pattern; equal if the set exhausts half its problems."""
     total = sum(equal)
     if 2 * total > len(kinds) * max(kind.size for kind in kinds):
         return equal
@@ -238,7 +238,7 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
         return _arrays(_MIDDLE_RULES, 1, pool, digits)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: the first of the row again, the last of it, or a new image.
+        """Return the outputs of the rule: the first or the last of the row again, or a new image.
 
         Args:
             problems: Problems of any regime.
@@ -255,7 +255,7 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
 def _arrays(
     patterns: Sequence[str], missing: int, pool: np.ndarray, digits: Sequence[rules.Digits]
 ) -> list[rules.Columns]:
-    """Columns of each pattern, as images of `pool`: both rows without one image, and the choices.
+    """Make columns of each pattern: both rows without one image, and the choices.
 
     Args:
         patterns: Pattern of each kind.

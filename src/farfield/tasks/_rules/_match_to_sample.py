@@ -100,11 +100,11 @@ class RelationalMatchToSample(YesNo, NumberedTask):
 
     @property
     def segments(self) -> tuple[tuple[int, ...], ...]:
-        """A context for each pair."""
+        """Contexts of the three pairs."""
         return ((0, 1), (2, 3), (4, 5))
 
     def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
-        """Kinds by the relation in the source pair: different images in order, then the answer."""
+        """List kinds by the relation in the source pair: different images, then the answer."""
         return (
             rules.Kind(name="same", radices=(*range(images, images - 4, -1), 2)),
             rules.Kind(name="different", radices=(*range(images, images - 5, -1), 2)),
@@ -129,7 +129,7 @@ class RelationalMatchToSample(YesNo, NumberedTask):
         ]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: compare within the source and within the second pair.
+        """Return the outputs of the rule: compare within the source and within the second pair.
 
         Args:
             problems: Problems of any regime.
@@ -229,11 +229,11 @@ class TripleMatchToSample(YesNo, NumberedTask):
 
     @property
     def segments(self) -> tuple[tuple[int, ...], ...]:
-        """A context for each triple."""
+        """Contexts of the three triples."""
         return ((0, 1, 2), (3, 4, 5), (6, 7, 8))
 
     def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
-        """Kinds by the two patterns: different images in order, then the answer."""
+        """List kinds by the two patterns: different images in order, then the answer."""
         return tuple(
             rules.Kind(
                 name="-".join(relation),
@@ -252,7 +252,7 @@ class TripleMatchToSample(YesNo, NumberedTask):
         ]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: compare the places of the source and of the second triple.
+        """Return the outputs of the rule: compare the positions of the source and the second triple.
 
         Args:
             problems: Problems of any regime.
@@ -264,13 +264,13 @@ class TripleMatchToSample(YesNo, NumberedTask):
 
 
 def _num_images(relation: tuple[str, str]) -> int:
-    """Number of different images of a problem: source, matching triple and the other."""
+    """Count the different images of a problem: source, matching triple and the other."""
     source, other = relation
     return 2 * num_letters(source) + num_letters(other)
 
 
 def _triples(relation: tuple[str, str], pool: np.ndarray, digits: rules.Digits) -> rules.Columns:
-    """Source, first and second triple, as images of `pool`."""
+    """Make source, first and second triple, as images of `pool`."""
     source, other = relation
     images, answer = pool[arrangement(digits[:, :-1])], digits[:, -1]
     letters = np.split(images, [num_letters(source), 2 * num_letters(source)], axis=1)
@@ -290,7 +290,7 @@ def _triples(relation: tuple[str, str], pool: np.ndarray, digits: rules.Digits) 
 def _matched(
     groups: Int64[np.ndarray, "batch group slot"], answer: Int64[np.ndarray, " batch"]
 ) -> rules.Columns:
-    """Columns of a source, a target that matches it and another, in the order of the answer."""
+    """Put a source, a target that matches it and another in the order of the answer."""
     targets = np.where(answer[:, None, None] == 0, groups[:, 1:], groups[:, :0:-1])
     groups = np.concatenate([groups[:, :1], targets], axis=1)
     index = einops.rearrange(groups, "batch group slot -> batch (group slot)")

@@ -101,7 +101,7 @@ class SameDifferent(YesNo, NumberedTask):
         return 2
 
     def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
-        """Same pairs and different pairs, in the order of their targets."""
+        """List the kinds of same and of different pairs, in the order of their targets."""
         return (
             rules.Kind(name="same", radices=(images,)),
             rules.Kind(name="different", radices=(images, images - 1)),
@@ -110,7 +110,7 @@ class SameDifferent(YesNo, NumberedTask):
     def _counts(
         self, place: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
     ) -> dict[str, list[int]]:
-        """A twentieth of the pairs for a test on the same images, as many of either answer."""
+        """Keep a twentieth of the pairs for a test on the same images, as many of either answer."""
         if self.withheld:
             return super()._counts(place, kinds)
         train, test = kinds
@@ -126,7 +126,7 @@ class SameDifferent(YesNo, NumberedTask):
         return _answered([np.repeat(pool[same], 2, axis=1), pool[arrangement(different)]])
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: compare the two images.
+        """Return the outputs of the rule: compare the two images.
 
         Args:
             problems: Problems of any regime.
@@ -136,7 +136,7 @@ class SameDifferent(YesNo, NumberedTask):
 
 
 def _answered(rows: Sequence[np.ndarray]) -> list[rules.Columns]:
-    """Columns of rows of images: same images first, with the answer 0, then others with 1."""
+    """Make columns of rows: the same images first, with the answer 0, then others with 1."""
     return [
         {"index": row, "target": relation, "relation": relation, "shapes": row}
         for number, row in enumerate(rows)
@@ -230,7 +230,7 @@ class TintedSameDifferent(YesNo, RuleTask):
         return regimes_at("% misled", {TRAINING: 0} | tints)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.
@@ -247,7 +247,7 @@ class TintedSameDifferent(YesNo, RuleTask):
         return {regime.name: tinted for regime, tinted in zip(self.regimes, sets, strict=True)}
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: compare the two images.
+        """Return the outputs of the rule: compare the two images.
 
         Args:
             problems: Problems of any regime.
@@ -259,12 +259,12 @@ class TintedSameDifferent(YesNo, RuleTask):
 def _tints(
     images: Float[Tensor, "item height width"],
 ) -> Float[Tensor, "tinted height width"]:
-    """All images light, then all of them dark."""
+    """Tint all images light, then all of them dark."""
     return torch.cat([images / 2 + 0.5, images / 2])
 
 
 def _every_other(answer: Int64[Tensor, " batch"]) -> Int64[Tensor, " batch"]:
-    """1 at every second problem of either answer, 0 at the others."""
+    """Mark every second problem of either answer with 1."""
     ordinal = torch.where(answer == 1, answer.cumsum(0), (1 - answer).cumsum(0))
     return (ordinal + answer) % 2
 
@@ -272,7 +272,7 @@ def _every_other(answer: Int64[Tensor, " batch"]) -> Int64[Tensor, " batch"]:
 def _tinted(
     pairs: Problems, items: Float[Tensor, "tinted height width"], tint: Int64[Tensor, " batch"]
 ) -> Problems:
-    """The pairs, each in one tint (0: light, 1: dark)."""
+    """Tint each pair (0: light, 1: dark)."""
     return Problems(
         items=items,
         index=pairs.index + len(items) // 2 * tint[:, None],
@@ -369,7 +369,7 @@ class AllSame(YesNo, NumberedTask):
         return (self.num_images,)
 
     def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
-        """The same images, then by the number of odd images: both images, and the odd positions."""
+        """List kinds: the same images, then by number of odd images, with the odd positions."""
         return (
             rules.Kind(name="same", radices=(images,)),
             *(
@@ -390,7 +390,7 @@ class AllSame(YesNo, NumberedTask):
         return {regime: [sum(own), *own] for regime, own in counts.items()}
 
     def _free(self, odd: int) -> int:
-        """Possible positions of odd images; in a row of two halves, not that of the first image."""
+        """Count possible positions of odd images; in a row of two halves, the first is fixed."""
         return self.num_images - (2 * odd == self.num_images)
 
     def _columns(
@@ -408,7 +408,7 @@ class AllSame(YesNo, NumberedTask):
         return [{**own, "odd": np.full(len(own["target"]), odd)} for odd, own in enumerate(columns)]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: compare every image with the first.
+        """Return the outputs of the rule: compare every image with the first.
 
         Args:
             problems: Problems of any regime.
@@ -421,7 +421,7 @@ class AllSame(YesNo, NumberedTask):
 def subsets(
     numbers: Int64[np.ndarray, " batch"], places: int, size: int
 ) -> Bool[np.ndarray, "batch time"]:
-    """The sets of `size` of so many places, by their number.
+    """List the subsets of `size` positions, by their number.
 
     The numbers below C(places, size) name each set once: first those that hold the first place
     (Lehmer 1964).

@@ -56,10 +56,10 @@ class SequenceTask(OneContext):
 
     @abstractmethod
     def made(self, regime: str, count: int, generator: np.random.Generator) -> Problems:
-        """`count` problems of a regime."""
+        """Make `count` problems of a regime."""
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.
@@ -73,7 +73,7 @@ class SequenceTask(OneContext):
         }
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` new problems of one regime.
+        """Sample `n` new problems of a regime.
 
         Args:
             regime: Name of the regime.
@@ -176,22 +176,22 @@ class Adding(OracleByHand, SequenceTask):
 
     @property
     def item_shape(self) -> tuple[int, ...]:
-        """A number, and its marker or markers."""
+        """Number of features: a number, and its marker or markers."""
         return (1 + self._markers,)
 
     @property
     def length(self) -> int:
-        """Number of places of a training problem; those of a test may have more."""
+        """Number of positions of a training problem; a test may have more."""
         return self.training_length
 
     @property
     def num_outputs(self) -> int:
-        """The sum."""
+        """Number of outputs: the sum."""
         return 1
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training, validation, the tests by terms, then those by length."""
+        """Regimes: training, validation, the tests by terms, then the tests by length."""
         terms = {f"terms-{k}": k - max(self.added) for k in self.test_added}
         longer = {f"length-{n}": n - self.training_length for n in self.test_lengths}
         return (
@@ -206,13 +206,13 @@ class Adding(OracleByHand, SequenceTask):
         return {regime.name: own.get(regime.name, self.test_sequences) for regime in self.regimes}
 
     def _kind(self, regime: str) -> tuple[int, tuple[int, ...]]:
-        """Length of the sequences of a regime, and its numbers of terms."""
+        """Return the length of the sequences of a regime, and its numbers of terms."""
         word, _, number = regime.partition("-")
         length = int(number) if word == "length" else self.training_length
         return length, (int(number),) if word == "terms" else self.added
 
     def made(self, regime: str, count: int, generator: np.random.Generator) -> Problems:
-        """Numbers, and as many of them marked as the regime has terms.
+        """Draw numbers, and mark as many of them as the regime has terms.
 
         Args:
             regime: Name of the regime.
@@ -240,7 +240,7 @@ class Adding(OracleByHand, SequenceTask):
         )
 
     def _table(self) -> Float[Tensor, "item feature"]:
-        """Every number without a marker, then with each of them."""
+        """List every number without a marker, then with each marker."""
         values = ((2 * torch.arange(LEVELS) + 1) / (2 * LEVELS)).repeat(1 + self._markers)
         markers = torch.eye(1 + self._markers)[:, 1:].repeat_interleave(LEVELS, dim=0)
         return torch.cat([values[:, None], markers], dim=1)
@@ -248,7 +248,7 @@ class Adding(OracleByHand, SequenceTask):
     def loss(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Squared error of the sum, as the score.
+        """Compute the squared error of the sum, as the score.
 
         Args:
             outputs: The sums as answered.
@@ -259,7 +259,7 @@ class Adding(OracleByHand, SequenceTask):
     def score(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Squared error of the sum; lower is better.
+        """Compute the squared error of the sum; lower is better.
 
         Args:
             outputs: The sums as answered.
@@ -272,7 +272,7 @@ class Adding(OracleByHand, SequenceTask):
         return (outputs[:, 0] - problems.target).square()
 
     def chance(self, regime: str) -> float:
-        """Variance of the answer: the error of answering its mean.
+        """Return the variance of the answer: the error of answering its mean.
 
         Args:
             regime: Name of the regime.
@@ -282,7 +282,7 @@ class Adding(OracleByHand, SequenceTask):
         return float(np.mean(choices) * (1 - LEVELS**-2) / 12 + np.var(choices) / 4)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch value"]:
-        """The sum of the marked numbers.
+        """Add up the marked numbers.
 
         Args:
             problems: Sequences of any regime.
@@ -294,7 +294,7 @@ class Adding(OracleByHand, SequenceTask):
 def _places(
     length: int, parts: int, count: int, generator: np.random.Generator
 ) -> Int64[np.ndarray, "batch slot"]:
-    """One place in each part of each sequence."""
+    """Draw one position in each part of each sequence."""
     ends = [part * length // parts for part in range(parts + 1)]
     columns = [
         low + integers(generator, high - low, count) for low, high in itertools.pairwise(ends)
@@ -407,7 +407,7 @@ class Copying(OracleByHand, SequenceTask):
 
     @property
     def length(self) -> int:
-        """Number of places of a training problem, T + 20; those of a test have more."""
+        """Number of positions of a training problem, T + 20; a test has more."""
         return self.dormant + 2 * RECALLED
 
     @property
@@ -429,7 +429,7 @@ class Copying(OracleByHand, SequenceTask):
         return dict(zip((regime.name for regime in self.regimes), counts, strict=True))
 
     def made(self, regime: str, count: int, generator: np.random.Generator) -> Problems:
-        """Ten symbols, the dormant phase with the marker at its end, ten blanks.
+        """Draw ten symbols, the dormant phase with the marker at its end, ten blanks.
 
         Args:
             regime: Name of the regime.
@@ -452,7 +452,7 @@ class Copying(OracleByHand, SequenceTask):
         )
 
     def _dormant(self, regime: str) -> int:
-        """Length of the dormant phase of a regime."""
+        """Return the length of the dormant phase of a regime."""
         check_regime(regime, self.regimes)
         place = [known.name for known in self.regimes].index(regime)
         return (self.dormant, self.dormant, *self.test_dormant)[place]
@@ -460,7 +460,7 @@ class Copying(OracleByHand, SequenceTask):
     def loss(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Cross-entropy averaged over all places, or over the last ten with `recalled_only`.
+        """Average the cross-entropy over all positions, or the last ten with `recalled_only`.
 
         Args:
             outputs: Logits at every place.
@@ -477,7 +477,7 @@ class Copying(OracleByHand, SequenceTask):
     def score(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Share of the ten symbols that are recalled; a tie, or what is not a number, is wrong.
+        """Compute the share of recalled symbols; a tie, or not a number, is wrong.
 
         Args:
             outputs: Logits at every place.
@@ -491,7 +491,7 @@ class Copying(OracleByHand, SequenceTask):
         return correct(logits, wanted).to(torch.float32).mean(1)
 
     def chance(self, regime: str) -> float:
-        """Share of right symbols by guessing.
+        """Return the share of right symbols by guessing.
 
         Args:
             regime: Name of the regime.
@@ -500,7 +500,7 @@ class Copying(OracleByHand, SequenceTask):
         return 1 / SYMBOLS
 
     def no_memory_loss(self, regime: str) -> float:
-        """Least loss without memory: blanks are foreseen, symbols are one in eight, nats.
+        """Return the least loss without memory: blanks are foreseen, symbols one in eight, nats.
 
         Args:
             regime: Name of the regime.
@@ -510,7 +510,7 @@ class Copying(OracleByHand, SequenceTask):
         return RECALLED * math.log(SYMBOLS) / places
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch time value"]:
-        """Logits of one who reads the first ten places.
+        """Return the logits of a reader of the first ten positions.
 
         Args:
             problems: Sequences of any regime.

@@ -119,12 +119,12 @@ class SequentialMNIST(OneContext, ClassTask):
 
     @property
     def length(self) -> int:
-        """Number of pixels of a training image; those of a test may have more."""
+        """Number of pixels of a training image; a test may have more."""
         return self.side**2
 
     @property
     def num_outputs(self) -> int:
-        """A logit for each digit."""
+        """Number of digits, each with a logit."""
         return DIGITS
 
     @property
@@ -135,11 +135,11 @@ class SequentialMNIST(OneContext, ClassTask):
         return regimes_at("pixels of the side beyond training", known | tests)
 
     def is_at_hand(self) -> bool:
-        """True if the four files of MNIST are on this machine."""
+        """Check whether the four files of MNIST are on this machine."""
         return MNIST.is_at_hand()
 
     def by_hand(self, problems: Problems, training: Problems) -> Float[Tensor, "batch answer"]:
-        """Outputs of the nearest mean of a digit, of pixels at the nearest of the training side.
+        """Return the outputs of the nearest class mean, of pixels resampled to the training side.
 
         Args:
             problems: Items and their index; without targets.
@@ -152,7 +152,7 @@ class SequentialMNIST(OneContext, ClassTask):
         return nearest_class(read, known, training.target, DIGITS)
 
     def _numbers(self, run: Stream) -> dict[str, Int64[np.ndarray, " item"]]:
-        """Images of each regime in its file, none of training in validation."""
+        """Draw the images of each regime in its file, no training image in validation."""
         place = run.child(self.name, f"v{self.version}")
         order = permutation(place.child("images").numpy(), TRAINING_FILE)
         test = permutation(place.child("test").numpy(), TEST_FILE)[: self.test_images]
@@ -163,7 +163,7 @@ class SequentialMNIST(OneContext, ClassTask):
         return {regime.name: own.get(regime.name, test) for regime in self.regimes}
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.
@@ -174,7 +174,7 @@ class SequentialMNIST(OneContext, ClassTask):
         return self._made(self._numbers(stream))
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems, with replacement, of the set of one regime that run 0 draws.
+        """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
         Args:
             regime: Name of the regime.
@@ -190,7 +190,7 @@ class SequentialMNIST(OneContext, ClassTask):
         return self._made({regime: numbers[integers(generator, len(numbers), n)]})[regime]
 
     def _made(self, numbers: Mapping[str, Int64[np.ndarray, " item"]]) -> dict[str, Problems]:
-        """Problems of every regime, from the numbers of their images."""
+        """Build the problems of each regime from image indices."""
         sides = (self.side, self.side, *self.test_sides)
         side_of = {regime.name: side for regime, side in zip(self.regimes, sides, strict=True)}
         made = {}
@@ -215,7 +215,7 @@ class SequentialMNIST(OneContext, ClassTask):
 def pixels(
     images: UInt8[np.ndarray, "batch height width"], side: int
 ) -> Int64[np.ndarray, "batch time"]:
-    """Images in black and white at another size, row by row.
+    """Resize images in black and white, row by row.
 
     Args:
         images: The originals; 0 is paper.

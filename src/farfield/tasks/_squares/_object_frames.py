@@ -107,7 +107,7 @@ class DynamicObjects(SquaresTask):
         return self.training_sequences, self.test_sequences
 
     def paths(self, regime: str, count: int, generator: np.random.Generator) -> squares.Squares:
-        """Squares that go from a start to an end in equal steps.
+        """Draw squares that go from a start to an end in equal steps.
 
         Args:
             regime: Name of the regime.
@@ -119,7 +119,7 @@ class DynamicObjects(SquaresTask):
         return start + share * (end - start)
 
     def wanted(self, problems: Problems) -> Float[Tensor, "batch time height width"]:
-        """Frames 2…T, or those before them with `previous_frames`.
+        """Return frames 2…T, or their predecessors with `previous_frames`.
 
         Args:
             problems: The sequences.
@@ -128,7 +128,7 @@ class DynamicObjects(SquaresTask):
         return shown[:, :-1] if self.previous_frames else shown[:, 1:]
 
     def chance(self, regime: str) -> float:
-        """Error of repeating the frame before: the floor.
+        """Return the error of repeating the frame before: the floor.
 
         Args:
             regime: Name of the regime.
@@ -137,7 +137,7 @@ class DynamicObjects(SquaresTask):
         return 0.0 if self.previous_frames else _copy_error(self, regime)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch time height width"]:
-        """The frames themselves.
+        """Return the frames themselves.
 
         Args:
             problems: Problems of any regime.
@@ -147,7 +147,7 @@ class DynamicObjects(SquaresTask):
 
 @lru_cache
 def _copy_error(task: DynamicObjects, regime: str) -> float:
-    """Mean squared difference of neighbouring frames, from what squares share along each axis."""
+    """Average the squared difference of adjacent frames, from the overlap along each axis."""
     generator = stream(0, task.name, "floor").numpy()
     moving = torch.from_numpy(task.paths(regime, FLOOR_SEQUENCES, generator))
     total = 0.0
@@ -250,7 +250,7 @@ class ObjectFrames(SquaresTask):
         return self.training_frames, self.test_frames
 
     def paths(self, regime: str, count: int, generator: np.random.Generator) -> squares.Squares:
-        """Squares of single frames.
+        """Draw squares of single frames.
 
         Args:
             regime: Name of the regime.
@@ -260,7 +260,7 @@ class ObjectFrames(SquaresTask):
         return self.drawn(regime, count, generator)[:, None]
 
     def wanted(self, problems: Problems) -> Float[Tensor, "batch height width"]:
-        """The frames themselves.
+        """Return the frames themselves.
 
         Args:
             problems: The frames.
@@ -268,7 +268,7 @@ class ObjectFrames(SquaresTask):
         return problems.sequences()[:, 0]
 
     def chance(self, regime: str) -> float:
-        """Error of answering with the regime's mean frame: the floor.
+        """Return the error of answering with the regime's mean frame: the floor.
 
         Args:
             regime: Name of the regime.
@@ -277,7 +277,7 @@ class ObjectFrames(SquaresTask):
         return _mean_frame_error(self, regime)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch height width"]:
-        """The frames themselves.
+        """Return the frames themselves.
 
         Args:
             problems: Problems of any regime.
@@ -287,7 +287,7 @@ class ObjectFrames(SquaresTask):
 
 @lru_cache
 def _mean_frame_error(task: ObjectFrames, regime: str) -> float:
-    """Variance of a pixel that is 0 or 1, meant over the pixels."""
+    """Average the variance of a pixel that is 0 or 1 over the pixels."""
     generator = stream(0, task.name, "floor").numpy()
     still = torch.from_numpy(task.drawn(regime, FLOOR_FRAMES, generator))
     x, y, width = still.unbind(-1)

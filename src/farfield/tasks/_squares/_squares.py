@@ -38,11 +38,11 @@ class SquaresTask(OneContext):
 
     @abstractmethod
     def paths(self, regime: str, count: int, generator: np.random.Generator) -> Squares:
-        """Squares of `count` problems of a regime."""
+        """Draw the squares of `count` problems of a regime."""
 
     @abstractmethod
     def wanted(self, problems: Problems) -> Float[Tensor, "batch ..."]:
-        """The frames that answers are scored against."""
+        """Return the frames that answers are scored against."""
 
     @property
     def item_shape(self) -> tuple[int, ...]:
@@ -62,12 +62,12 @@ class SquaresTask(OneContext):
     def drawn(
         self, regime: str, count: int, generator: np.random.Generator
     ) -> Float64[np.ndarray, "batch 3"]:
-        """Single squares of the sizes of a regime: center along X and Y, and width."""
+        """Draw single squares of the sizes of a regime: center along X and Y, and width."""
         sizes = sizes_of(regime, self.regimes, self.training_sizes, self.test_sizes)
         return drawn(generator, count, sizes, circumradius=self.circumradius)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
+        """Draw the sets of a run, by regime name.
 
         Args:
             stream: Stream of the run.
@@ -85,7 +85,7 @@ class SquaresTask(OneContext):
         )
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` new problems of one regime.
+        """Sample `n` new problems of a regime.
 
         Args:
             regime: Name of the regime.
@@ -98,7 +98,7 @@ class SquaresTask(OneContext):
     def loss(
         self, outputs: Float[Tensor, "batch ..."], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Mean squared error of the pixels, as the score.
+        """Compute the mean squared error of the pixels, as the score.
 
         Args:
             outputs: The frames as answered.
@@ -109,7 +109,7 @@ class SquaresTask(OneContext):
     def score(
         self, outputs: Float[Tensor, "batch ..."], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Mean squared error of the pixels; lower is better.
+        """Compute the mean squared error of the pixels; lower is better.
 
         Args:
             outputs: The frames as answered.
@@ -131,7 +131,7 @@ Squares = Float64[np.ndarray, "batch time 3"]
 def regimes_of(
     training_sizes: tuple[float, float], test_sizes: Sequence[float], *, circumradius: bool
 ) -> tuple[Regime, ...]:
-    """Training, and a test for each two neighbouring sizes.
+    """List training, and a test for each two adjacent sizes.
 
     Args:
         training_sizes: Smallest and largest size in training.
@@ -152,7 +152,7 @@ def sizes_of(
     training_sizes: tuple[float, float],
     test_sizes: Sequence[float],
 ) -> tuple[float, float]:
-    """Smallest and largest size of a regime.
+    """Return the smallest and the largest size of a regime.
 
     Args:
         regime: Name of the regime.
@@ -178,7 +178,7 @@ def check_sizes(training_sizes: Sequence[float], test_sizes: Sequence[float]) ->
 def drawn(
     generator: np.random.Generator, count: int, sizes: tuple[float, float], *, circumradius: bool
 ) -> Float64[np.ndarray, "batch 3"]:
-    """Center and width of squares, each number uniform and independent of the others.
+    """Draw center and width of squares, all numbers uniform and independent.
 
     Args:
         generator: Where the words come from; the same words give the same numbers everywhere.
@@ -195,7 +195,7 @@ def drawn(
 
 
 def spans(centers: Tensor, widths: Tensor) -> Tensor:
-    """Mask of the pixels that a square covers along one axis: `(*)` to `(*, 64)`.
+    """Return the mask of the pixels that a square covers along one axis: `(*)` to `(*, 64)`.
 
     Args:
         centers: Where its middle is, pixels from the edge of the frame.
@@ -206,7 +206,7 @@ def spans(centers: Tensor, widths: Tensor) -> Tensor:
 
 
 def frames(squares: Tensor) -> Tensor:
-    """Frames of squares: a pixel is white where its middle lies inside the square or on its edge.
+    """Draw frames of squares: a pixel is white if its middle lies in the square or on its edge.
 
     Args:
         squares: Center and width, `(item, 3)`.
@@ -219,7 +219,7 @@ def frames(squares: Tensor) -> Tensor:
 
 
 def problems_over_one_table(sets: Mapping[str, Squares]) -> dict[str, Problems]:
-    """Problems of every regime, their frames in one table that is drawn when asked for.
+    """Make problems of every regime, over one table of frames that is drawn when asked for.
 
     Args:
         sets: Squares of each frame, by regime.

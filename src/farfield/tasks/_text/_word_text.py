@@ -82,7 +82,7 @@ class TextFiles:
     num_words: int
 
     def contents(self) -> tuple[tuple[str, bytes], ...]:
-        """Names and bytes of the three files.
+        """Read names and bytes of the three files.
 
         Raises:
             ValueError: If one is missing, or differs from the one that is known.
@@ -95,12 +95,12 @@ TEXT_FILES: Final[dict[str, TextFiles]] = {
     "ptb": TextFiles(data_set=PTB, num_words=10_000),
     "wikitext2": TextFiles(data_set=WIKITEXT2, num_words=33_278),
 }
-"""Every known set of texts, by its name."""
+"""Known sets of texts, by their names."""
 
 
 @lru_cache(maxsize=2)
 def known_texts(name: str) -> Texts:
-    """The texts of a known set.
+    """Read the texts of a known set.
 
     Args:
         name: Its name.
@@ -109,7 +109,7 @@ def known_texts(name: str) -> Texts:
 
 
 def texts_in(folder: str) -> Texts:
-    """The texts of a folder of one's own: `train.txt`, `valid.txt` and `test.txt`.
+    """Read the texts of a user's folder: `train.txt`, `valid.txt` and `test.txt`.
 
     Args:
         folder: Its path.
@@ -122,7 +122,7 @@ def texts_in(folder: str) -> Texts:
 
 
 def are_in(folder: str) -> bool:
-    """True if a folder has the three files.
+    """Check whether a folder has the three files.
 
     Args:
         folder: Its path.
@@ -131,7 +131,7 @@ def are_in(folder: str) -> bool:
 
 
 def text_paths(folder: str) -> dict[str, Path]:
-    """Paths of the three files of a folder, by their names.
+    """List the paths of the three files of a folder, by their names.
 
     Args:
         folder: Its path.
@@ -141,13 +141,13 @@ def text_paths(folder: str) -> dict[str, Path]:
 
 @lru_cache(maxsize=2)
 def _texts_at(paths: tuple[Path, ...], stamps: tuple[tuple[int, ...], ...]) -> Texts:
-    """Texts of files, read again when they have changed."""
+    """Read texts of files, again when they have changed."""
     del stamps
     return _numbered([(printable(path), _content(path)) for path in paths])
 
 
 def _content(path: Path) -> bytes:
-    """The bytes of a text."""
+    """Read the bytes of a text."""
     try:
         return read_regular(path, _LARGEST)
     except OSError as error:
@@ -155,7 +155,7 @@ def _content(path: Path) -> bytes:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Stamp of a file of a user's folder."""
+    """Stamp a file of a user's folder."""
     try:
         return file_stamp(path)
     except OSError as error:
@@ -175,7 +175,7 @@ def _numbered(files: Sequence[tuple[str, bytes]]) -> Texts:
 
 
 def other_text(name: str, words: Sequence[str]) -> tuple[Int64[np.ndarray, " time"], int]:
-    """The test text of a known set in the vocabulary of another text.
+    """Read the test text of a known set in the vocabulary of another text.
 
     Args:
         name: Name of the set.
@@ -203,7 +203,7 @@ def other_text(name: str, words: Sequence[str]) -> tuple[Int64[np.ndarray, " tim
 
 
 def tokens_of(content: bytes, name: str) -> list[str]:
-    """Words of a text, with a token at the end of every line.
+    """Split a text into words, with a token at the end of every line.
 
     Args:
         content: The text, in UTF-8, with lines that end as any system has it.
@@ -225,7 +225,7 @@ def tokens_of(content: bytes, name: str) -> list[str]:
 
 
 def vocabulary(tokens: Sequence[str]) -> tuple[str, ...]:
-    """Different words, from the most frequent to the least, in their own order where they tie.
+    """List different words by falling frequency, ties in alphabetical order.
 
     Args:
         tokens: Words of a text.
@@ -237,7 +237,7 @@ def vocabulary(tokens: Sequence[str]) -> tuple[str, ...]:
 def numbers_of(
     tokens: Sequence[str], known: dict[str, int], name: str
 ) -> Int64[np.ndarray, " time"]:
-    """Number of each word, that of `<unk>` for one outside of the vocabulary.
+    """Number the words; a word outside of the vocabulary has the number of `<unk>`.
 
     Args:
         tokens: Words of a text.
@@ -338,7 +338,7 @@ class WordText(OneContext):
 
     @property
     def item_shape(self) -> tuple[int, ...]:
-        """The number of a word."""
+        """Shape of an item: the number of a word."""
         return (1,)
 
     @property
@@ -348,7 +348,7 @@ class WordText(OneContext):
 
     @property
     def num_outputs(self) -> int:
-        """A logit for each word of the vocabulary."""
+        """Number of words of the vocabulary, each with a logit."""
         known = self.folder is None
         return TEXT_FILES[self.data_set].num_words if known else len(self._texts().words)
 
@@ -361,7 +361,7 @@ class WordText(OneContext):
         return regimes_at("kinds of text that training lacks", distances)
 
     def is_at_hand(self) -> bool:
-        """True if the files of the texts are on this machine."""
+        """Check whether the files of the texts are on this machine."""
         if self.other is not None and not TEXT_FILES[self.other].data_set.is_at_hand():
             return False
         if self.folder is not None:
@@ -369,18 +369,18 @@ class WordText(OneContext):
         return TEXT_FILES[self.data_set].data_set.is_at_hand()
 
     def input_files(self) -> dict[str, Path]:
-        """Paths of the texts of a folder; none of a data set, whose files are known."""
+        """List the paths of the texts of a folder; empty for a data set, whose files are known."""
         return {} if self.folder is None else text_paths(self.folder)
 
     def words(self) -> tuple[str, ...]:
-        """The vocabulary, from the most frequent word of the training text to the least."""
+        """List the vocabulary, by falling frequency in the training text."""
         return self._texts().words
 
     def _texts(self) -> Texts:
         return known_texts(self.data_set) if self.folder is None else texts_in(self.folder)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The windows of all texts, whatever the run.
+        """Cut all texts into windows, whatever the run.
 
         Args:
             stream: Stream of the run, which decides nothing.
@@ -404,7 +404,7 @@ class WordText(OneContext):
     def _windows(
         self, items: Tensor, numbers: Int64[np.ndarray, " time"], unknown: int = 0
     ) -> Problems:
-        """Windows of a text, the last one filled up; `NO_WORD` is read as `unknown`."""
+        """Cut a text into windows, the last one filled up; `NO_WORD` is read as `unknown`."""
         if len(numbers) < 2:
             raise ValueError(f"folder must have texts of two words or more, got {len(numbers)}")
         places = math.ceil((len(numbers) - 1) / self.steps) * self.steps
@@ -417,7 +417,7 @@ class WordText(OneContext):
         return Problems(items=items, index=index, target=target.contiguous())
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` windows of one regime, with replacement.
+        """Sample `n` windows of a regime, with replacement.
 
         Args:
             regime: Name of the regime.
@@ -429,7 +429,7 @@ class WordText(OneContext):
     def loss(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Cross-entropy of the next words of each window: their mean, or their sum.
+        """Compute the cross-entropy of the next words of each window: their mean, or their sum.
 
         Args:
             outputs: Logits at every word.
@@ -449,7 +449,7 @@ class WordText(OneContext):
     def score(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Share of right next words of each window; a tie, or what is not a number, is wrong.
+        """Compute the share of right next words of each window; a tie, or not a number, is wrong.
 
         Args:
             outputs: Logits at every word.
@@ -465,7 +465,7 @@ class WordText(OneContext):
     def pooled_scores(
         self, losses: Float[Tensor, " batch"], problems: Problems
     ) -> dict[str, float]:
-        """Perplexity of a set: every word counts the same.
+        """Compute the perplexity of a set: every word counts the same.
 
         Args:
             losses: Loss of each window.
@@ -476,7 +476,7 @@ class WordText(OneContext):
         return {"perplexity": float((total.sum() / words.sum()).exp())}
 
     def chance(self, regime: str) -> float:
-        """Share of right words by guessing, each as likely as any other.
+        """Return the share of right words by guessing, all equally likely.
 
         Args:
             regime: Name of the regime.
@@ -485,7 +485,7 @@ class WordText(OneContext):
         return 1 / self.num_outputs
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch time value"]:
-        """The words that come next, as outputs.
+        """Return the next words as outputs.
 
         Args:
             problems: Windows of any regime.
@@ -495,5 +495,5 @@ class WordText(OneContext):
 
 
 def _words(problems: Problems) -> Tensor:
-    """Number of words that are asked for in each window."""
+    """Count the words that are asked for in each window."""
     return problems.asked.sum(1)

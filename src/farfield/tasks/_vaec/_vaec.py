@@ -75,7 +75,7 @@ class VAECTask(OracleByHand, ChoiceTask):
 
     @abstractmethod
     def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
-        """The levels, counted from 0, that region or scale `number` takes on every dimension."""
+        """Return the levels, counted from 0, of region or scale `number` on every dimension."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -115,7 +115,7 @@ class VAECTask(OracleByHand, ChoiceTask):
 
     @property
     def length(self) -> int:
-        """A, B, C and the candidates."""
+        """Number of images: A, B, C and the candidates."""
         return _PREMISES + self.num_candidates
 
     @property
@@ -141,7 +141,7 @@ class VAECTask(OracleByHand, ChoiceTask):
         return TRAINING if number == self.train_on else f"{self._word}-{number}"
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name; their images are drawn when they are asked for.
+        """Draw the sets of a run, by regime name; their images are drawn when they are asked for.
 
         A region's problems do not depend on which region training shows.
 
@@ -169,7 +169,7 @@ class VAECTask(OracleByHand, ChoiceTask):
         return Problems(items=items, index=index, target=target, latent=latent)
 
     def _in_clutter(self, objects: LazyItems, place: Stream) -> LazyItems:
-        """Several pictures of every object, one after another, each with clutter of its own."""
+        """Draw several pictures of every object, one after another, each with different clutter."""
         levels = objects.latent.repeat_interleave(DRAWS, dim=0)
         return LazyItems(
             latent=torch.cat([levels, drawn_clutter(place, len(levels))], dim=1),
@@ -184,7 +184,7 @@ class VAECTask(OracleByHand, ChoiceTask):
         )
 
     def objects(self, number: int) -> LazyItems:
-        """All objects of a region or scale, in the order of their levels, brightness fastest.
+        """List all objects of a region or scale, in the order of their levels, brightness fastest.
 
         They stand before even grey, without clutter.
 
@@ -204,7 +204,7 @@ class VAECTask(OracleByHand, ChoiceTask):
         )
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: how near each candidate comes to C + B − A, as measured.
+        """Return the outputs of the rule: how near each candidate comes to C + B − A, as measured.
 
         Args:
             problems: Problems of any regime.
@@ -218,7 +218,7 @@ class VAECTask(OracleByHand, ChoiceTask):
         return -(torch.stack(candidates, dim=1) - (c + b - a)[:, None]).norm(dim=2)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Mask of the problems that vary in each dimension, by its name.
+        """Return the mask of the problems that vary in each dimension, by its name.
 
         Args:
             problems: Problems of any regime.
@@ -311,7 +311,7 @@ class VAECTranslation(VAECTask):
     _word: ClassVar[str] = "region"
 
     def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
-        """The levels, counted from 0, that region `number` takes on every dimension.
+        """Return the levels, counted from 0, of region `number` on every dimension.
 
         Args:
             number: Which region, from 1.
@@ -411,7 +411,7 @@ class VAECScale(VAECTask):
     levels_multiplied: bool = False
 
     def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
-        """The levels, counted from 0, that scale `number` takes on every dimension.
+        """Return the levels, counted from 0, of scale `number` on every dimension.
 
         Args:
             number: Which scale, from 1.

@@ -27,7 +27,7 @@ from farfield.tasks._vaec._vaec_objects import NUM_DIMENSIONS, candidates_of
 MEMBERS: Final = ("imgs", "latent_class", "analogy_dim", "ABCD", "dist", "not_D")
 """Datasets of a problem."""
 PREMISES: Final = 3
-"""A, B and C, before the candidates."""
+"""Number of images before the candidates: A, B and C."""
 LEVELS: Final = range(3, 15)
 """Possible numbers of images of a problem."""
 MOST_PROBLEMS: Final = 2_000_000
@@ -38,7 +38,7 @@ LARGEST_TABLE: Final = 2**28
 
 
 def hdf5() -> Any:
-    """The module h5py, which only these files need.
+    """Import the module h5py, which only these files need.
 
     Raises:
         ModuleNotFoundError: If it is not installed.
@@ -105,7 +105,7 @@ def read_vaec(path: str | Path) -> Problems:
 
 
 def _read(h5py: Any, name: str, file: Any) -> Problems:
-    """All problems of an open file: first what they say, then the picture of each object."""
+    """Read all problems of an open file: first their descriptions, then the pictures."""
     if not 1 <= len(file) <= MOST_PROBLEMS:
         raise ValueError(f"{name} must hold 1…{MOST_PROBLEMS:,} problems, got {len(file):,}")
     shown: Shown = {}
@@ -152,7 +152,7 @@ def _named(where: str) -> Iterator[None]:
 
 
 def _content(where: str, members: Mapping[str, Any], name: str) -> np.ndarray:
-    """The numbers of a dataset that has been checked."""
+    """Read the numbers of a dataset that has been checked."""
     with _named(f"{where}/{name}"):
         dataset = members[name]
         _check_unpacked(f"{where}/{name}", dataset)
@@ -160,7 +160,7 @@ def _content(where: str, members: Mapping[str, Any], name: str) -> np.ndarray:
 
 
 def _group(h5py: Any, where: str, file: Any, name: str) -> Any:
-    """The group of a problem, with the right members."""
+    """Return the group of a problem, with the right members."""
     group = _followed(h5py, where, file, name, h5py.Group)
     wanted = f"{where} must hold {', '.join(MEMBERS)}"
     if len(group) > _MOST_NAMED:
@@ -171,7 +171,7 @@ def _group(h5py: Any, where: str, file: Any, name: str) -> Any:
 
 
 def _followed(h5py: Any, where: str, parent: Any, name: str, kind: Any) -> Any:
-    """The member of a name, which must be of the right kind and not a link."""
+    """Return the member of a name, which must be of the right kind and not a link."""
     link = parent.get(name, getlink=True)
     if link is None:
         raise ValueError(f"{where} is missing: problems must be numbered from 0 without a gap")
@@ -187,7 +187,7 @@ def _followed(h5py: Any, where: str, parent: Any, name: str, kind: Any) -> Any:
 
 
 def _members(h5py: Any, where: str, group: Any) -> dict[str, Any]:
-    """The datasets of a problem, of the right types and shapes, none of them read yet."""
+    """Return the datasets of a problem, of the right types and shapes, not yet read."""
     members = {
         name: _followed(h5py, f"{where}/{name}", group, name, h5py.Dataset) for name in MEMBERS
     }
@@ -245,7 +245,7 @@ def _check_chunk(where: str, dataset: Any, largest: int) -> None:
 
 
 def _filters(dataset: Any) -> list[int]:
-    """HDF5's numbers of what packs a dataset."""
+    """List HDF5's numbers of the filters of a dataset."""
     plan = dataset.id.get_create_plist()
     return [plan.get_filter(position)[0] for position in range(plan.get_nfilters())]
 
@@ -316,7 +316,7 @@ def _check_size(where: str, pictures: int, shape: tuple[int, ...]) -> None:
 def _problems(
     table: Pictures, objects: list[tuple[int, ...]], columns: dict[str, np.ndarray]
 ) -> Problems:
-    """The problems over the table of pictures, sorted by level."""
+    """Make the problems over the table of pictures, sorted by level."""
     classes, analogy = columns["latent_class"], columns["ABCD"]
     sizes = (classes.shape[1],) * NUM_DIMENSIONS
     numbers = np.ravel_multi_index(tuple(np.array(objects).T), sizes)
@@ -337,7 +337,7 @@ def _problems(
 
 
 _DESCRIPTION = {"dimension": (), "analogy": (4,), "distance": (), "object": (NUM_DIMENSIONS,)}
-"""The latent description of a problem, integers of these shapes."""
+"""Latent description of a problem: integers of these shapes."""
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
@@ -391,7 +391,7 @@ def write_vaec(path: str | Path, problems: Problems) -> None:
 
 
 def _columns(problems: Problems) -> dict[str, np.ndarray]:
-    """The datasets of all problems; of `imgs` the rows of the table."""
+    """Return the datasets of all problems; of `imgs` the rows of the table."""
     lacking = sorted(set(_DESCRIPTION) - set(problems.latent))
     if lacking or problems.items.shape[3:] != (3,):
         raise ValueError(
@@ -449,7 +449,7 @@ def _check_shapes(problems: Problems, num_levels: int) -> None:
 
 
 def _check_latent(latent: dict[str, np.ndarray], num_levels: int) -> None:
-    """Raise `ValueError` if the description of a problem is not that of one analogy."""
+    """Raise `ValueError` if the description of a problem is not the description of one analogy."""
     dimension, levels = latent["dimension"], latent["object"]
     a, b, c, d = latent["analogy"].T
     last = num_levels - 1
@@ -496,7 +496,7 @@ def _check_image_size(
 def _ascending(
     problems: Problems, analogy: Int64[np.ndarray, "batch 4"]
 ) -> Int64[np.ndarray, "batch candidate"]:
-    """Rows of the candidates in the order of their levels, which is the order of the table."""
+    """Return rows of the candidates in the order of their levels, the order of the table."""
     places = problems.index.cpu().numpy()
     candidates = places[:, PREMISES:]
     right = np.take_along_axis(candidates, problems.target.cpu().numpy()[:, None], axis=1)

@@ -22,7 +22,7 @@ GREY: Final = 128
 CANVAS: Final = 128
 """Side of the published picture: the unit of positions is a pixel of it."""
 _WHOLE: Final = CANVAS**2
-"""A whole pixel, in 128ths of its height times 128ths of its width."""
+"""Area of a pixel, in 128ths of its height times 128ths of its width."""
 DIMMEST: Final = 102
 """Green of the lowest level."""
 BRIGHTEST: Final = 255
@@ -32,7 +32,7 @@ NARROWEST: Final = 3
 
 
 def level_values(num_levels: int = MOST_LEVELS) -> Int64[np.ndarray, "value feature"]:
-    """Values of the levels of each dimension: center X, center Y, width, green.
+    """Return the values of the levels of each dimension: center X, center Y, width, green.
 
     Args:
         num_levels: Levels of every dimension; the published data have 42.
@@ -50,7 +50,7 @@ def draw_objects(
     image_size: int,
     exact_width: bool,
 ) -> UInt8[Tensor, "item height width channel"]:
-    """A picture for every row of levels.
+    """Draw a picture for every row of levels.
 
     The square of width s covers s + 1 pixels, as the released code draws it. At another size than
     128 a picture is the published one with every pixel the mean of what it covers, so that objects
@@ -82,7 +82,7 @@ def _covered(
     *,
     exact_width: bool,
 ) -> Int64[np.ndarray, "item height"]:
-    """Covered part of each row of pixels of a square, in 128ths of a pixel: exact in integers."""
+    """Compute the covered part of each row of pixels of a square, in 128ths: exact integers."""
     first = (center - (width + 1) // 2 + exact_width) * image_size
     last = (center + (width + 1) // 2) * image_size
     pixel = np.arange(image_size) * CANVAS
@@ -93,7 +93,7 @@ def _covered(
 def measured_levels(
     pictures: UInt8[Tensor, "item height width channel"], num_levels: int
 ) -> Float[Tensor, "item feature"]:
-    """The levels of objects, read off their pictures: the same for all up to a constant.
+    """Measure the levels of objects in their pictures, up to a constant.
 
     Red is lacking as far as a pixel is covered, which shows width and edges; the green of the pixel
     that is covered most shows the brightness.
@@ -113,7 +113,7 @@ def measured_levels(
 
 
 def _first_edge(covered: Float[Tensor, "item width"]) -> Float[Tensor, " item"]:
-    """First edge of a square, from the covered part of each pixel of a line."""
+    """Find the first edge of a square, from the covered part of each pixel of a line."""
     first = (covered > 0).to(torch.int64).argmax(dim=1, keepdim=True)
     return (first + 1 - covered.gather(1, first))[:, 0]
 
@@ -139,7 +139,7 @@ _CONTRAST: Final = 40
 
 
 def drawn_clutter(place: Stream, count: int) -> Int64[Tensor, "item feature"]:
-    """The clutter of pictures, a column for each of `CLUTTER`, each from a stream of its own.
+    """Draw the clutter of pictures, a column for each entry of `CLUTTER`, from separate streams.
 
     Args:
         place: Stream of the region.
@@ -158,7 +158,7 @@ def draw_cluttered(
     second_object: bool,
     textured: bool,
 ) -> UInt8[Tensor, "item height width channel"]:
-    """A picture for every row of levels and clutter.
+    """Draw a picture for every row of levels and clutter.
 
     Args:
         latent: Levels of X, Y, size and brightness, then the columns of `drawn_clutter`.
@@ -193,7 +193,7 @@ def draw_cluttered(
 
 
 def _tile(seed: int) -> UInt8[np.ndarray, "height width channel"]:
-    """Colors around grey, channel by channel, from bytes of words of a stream."""
+    """Draw colors around gray, channel by channel, from bytes of words of a stream."""
     words = stream(seed, "vaec", "texture").numpy().bit_generator.random_raw(_TILE**2 * 3 // 8)
     drawn = words.astype("<u8").view(np.uint8).astype(np.int64)
     values = GREY - _CONTRAST + drawn * (2 * _CONTRAST + 1) // 256
@@ -203,7 +203,7 @@ def _tile(seed: int) -> UInt8[np.ndarray, "height width channel"]:
 def visible_levels(
     pictures: UInt8[Tensor, "item height width channel"], num_levels: int
 ) -> Float[Tensor, "item feature"]:
-    """The levels of objects among clutter, read off their pictures: the same up to a constant.
+    """Measure the levels of objects among clutter in their pictures, up to a constant.
 
     Green alone has neither red nor blue. What is hidden is missed: an edge behind the second
     square is taken where it is seen last, and the larger extent is the width.
@@ -236,7 +236,7 @@ _SHARE: Final = 10
 
 
 def analogies(num_levels: int) -> Int64[np.ndarray, "batch 4"]:
-    """All analogies along one dimension, levels of A, B, C and D, by signed distance.
+    """List all analogies along one dimension, levels of A, B, C and D, by signed distance.
 
     C : D differs from A : B, as far and in the same direction. The pair of the two outermost levels
     has no such companion.
@@ -259,7 +259,7 @@ def analogies(num_levels: int) -> Int64[np.ndarray, "batch 4"]:
 def drawn_problems(
     place: Stream, num_levels: int, problems: int | None, *, shuffled: bool
 ) -> Columns:
-    """The problems of one region in random order, over its `num_levels` ** 4 objects.
+    """Draw the problems of one region in random order, over its `num_levels` ** 4 objects.
 
     With every analogy along every dimension comes a tenth of the combinations of the other
     dimensions' levels, drawn anew for each, none twice; more where more problems are asked for.
@@ -297,7 +297,7 @@ def drawn_problems(
 
 
 def _orders(place: Stream, count: int, size: int) -> Int64[np.ndarray, "batch item"]:
-    """`count` random orders of 0 … `size` − 1."""
+    """Draw `count` random orders of 0 … `size` − 1."""
     words = place.numpy().bit_generator.random_raw(count * size).reshape(count, size)
     return np.argsort(words, axis=1, kind="stable").astype(np.int64)
 
@@ -305,7 +305,7 @@ def _orders(place: Stream, count: int, size: int) -> Int64[np.ndarray, "batch it
 def candidates_of(
     right: Int64[np.ndarray, " batch"], num_levels: int
 ) -> Int64[np.ndarray, "batch candidate"]:
-    """D, then the foils: all other levels, ascending.
+    """List D, then the foils: all other levels, ascending.
 
     Args:
         right: Level of D.
@@ -321,7 +321,7 @@ def _levels(
     dimension: Int64[np.ndarray, " batch"],
     irrelevant: Int64[np.ndarray, "batch 3"],
 ) -> Int64[np.ndarray, "batch time 4"]:
-    """Levels of all places: `terms` along the varied dimension, the same ones along the others."""
+    """Return levels of all positions: `terms` along the varied dimension, the same along others."""
     levels = np.empty((*terms.shape, NUM_DIMENSIONS), np.int64)
     for varied in range(NUM_DIMENSIONS):
         rows = dimension == varied

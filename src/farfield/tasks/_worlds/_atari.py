@@ -26,12 +26,12 @@ LIMIT: Final = 27_000
 
 
 def has_ale() -> bool:
-    """True if the package ale-py is installed."""
+    """Check whether the package ale-py is installed."""
     return importlib.util.find_spec("ale_py") is not None
 
 
 def ale_py() -> Any:
-    """The package ale-py.
+    """Import the package ale-py.
 
     Raises:
         ModuleNotFoundError: If it is not installed.
@@ -46,7 +46,7 @@ def ale_py() -> Any:
 
 @cache
 def actions_of(game: str) -> tuple[int, ...]:
-    """The actions that do something in a game.
+    """List the actions that do something in a game.
 
     Args:
         game: Its name, e.g. `"ms_pacman"`.
@@ -139,12 +139,12 @@ class Game:
         return self._seen.copy(), reward, is_over, not is_over and self._time >= LIMIT, {}
 
     def screen(self) -> UInt8[np.ndarray, "height width 3"]:
-        """The screen as it is now, in color."""
+        """Return the current screen, in color."""
         shown: np.ndarray = self._ale.getScreenRGB()
         return shown
 
     def close(self) -> None:
-        """The emulator ends with the object."""
+        """Close nothing: the emulator ends with the object."""
 
     @staticmethod
     def _image(screen: UInt8[np.ndarray, "height width"]) -> UInt8[np.ndarray, "84 84"]:
@@ -156,7 +156,7 @@ class Game:
 
 @cache
 def _overlaps(size: int) -> Float[np.ndarray, "84 size"]:
-    """Overlap of each pixel of the image with each pixel of the screen along one axis.
+    """Compute the overlap of each pixel of the image with each pixel of the screen on an axis.
 
     It is in units of 1/84 of a pixel of the screen, so that all overlaps are whole numbers.
     """
@@ -236,11 +236,11 @@ class Atari:
         return regimes_at("changes of the game", {TRAINING: 0} | dict.fromkeys(names, 1))
 
     def is_at_hand(self) -> bool:
-        """True if the package ale-py is installed."""
+        """Check whether the package ale-py is installed."""
         return has_ale()
 
     def make(self, regime: str, count: int, stream: Stream) -> GymnasiumWorlds:
-        """Games side by side.
+        """Make games side by side.
 
         Args:
             regime: Name of the regime.
@@ -261,7 +261,7 @@ class Atari:
         return GymnasiumWorlds(games, lambda _, found: found, place)
 
     def score(self, returns: Float[np.ndarray, " batch"]) -> Float[np.ndarray, " batch"]:
-        """The score of each episode.
+        """Score each episode by the game.
 
         Args:
             returns: Sum of the rewards of each.
@@ -269,7 +269,7 @@ class Atari:
         return returns
 
     def chance(self, regime: str) -> float:
-        """Mean score of actions drawn uniformly.
+        """Return the mean score of actions drawn uniformly.
 
         Args:
             regime: Name of the regime.
@@ -277,7 +277,7 @@ class Atari:
         return random_score(self, check_regime(regime, self.regimes), EPISODES)
 
     def picture(self, worlds: GymnasiumWorlds, row: int) -> UInt8[np.ndarray, "height width 3"]:
-        """The screen of a game, in color.
+        """Return the screen of a game, in color.
 
         Args:
             worlds: What `make` returned.
@@ -287,7 +287,7 @@ class Atari:
         return screen
 
     def mission(self, worlds: GymnasiumWorlds, row: int) -> str:  # noqa: ARG002
-        """Name of the game.
+        """Return the name of the game.
 
         Args:
             worlds: What `make` returned.

@@ -25,19 +25,19 @@ KINDS: Final = ("key", "ball", "box")
 COLORS: Final = ("red", "green", "blue", "yellow", "purple", "grey")
 KNOWN_KINDS: Final = 2
 KNOWN_COLORS: Final = 4
-"""The first kinds and colors are those of training; the others are never seen there."""
+"""Number of colors of training, the first; later kinds and colors are never seen there."""
 
 UNSEEN_AND_WALL: Final = 2
 ONE: Final = 255
 
 
 def has_minigrid() -> bool:
-    """True if the package minigrid is installed."""
+    """Check whether the package minigrid is installed."""
     return importlib.util.find_spec("minigrid") is not None
 
 
 def minigrid(module: str) -> Any:
-    """A module of the package minigrid.
+    """Import a module of the package minigrid.
 
     Args:
         module: Its name in the package.
@@ -56,7 +56,7 @@ def minigrid(module: str) -> Any:
 
 @cache
 def _level_class() -> Any:
-    """The class of levels, made when it is first asked for."""
+    """Make the class of levels, when it is first asked for."""
     levels = minigrid("envs.babyai.core.roomgrid_level")
     missions = minigrid("envs.babyai.core.verifier")
 
@@ -82,7 +82,7 @@ def _level_class() -> Any:
 
 
 def level(side: int, distractors: int, *, is_novel: bool) -> Any:
-    """A room of BabyAI, as an environment of gymnasium.
+    """Make a room of BabyAI, as an environment of gymnasium.
 
     Args:
         side: Cells along a side, without the walls.
@@ -97,14 +97,14 @@ def level(side: int, distractors: int, *, is_novel: bool) -> Any:
 
 @cache
 def _codes() -> tuple[list[int], list[int]]:
-    """Numbers that minigrid has for what is unseen, walls and kinds, and for colors."""
+    """Return minigrid's numbers of unseen cells, walls and kinds, and of colors."""
     known = minigrid("core.constants")
     things = [known.OBJECT_TO_IDX[name] for name in ("unseen", "wall", *KINDS)]
     return things, [known.COLOR_TO_IDX[name] for name in COLORS]
 
 
 def planes(room: Any, found: dict[str, Any]) -> UInt8[np.ndarray, "channel height width"]:
-    """View of an agent, and the kind and color that it is asked for.
+    """Return the view of an agent, and the kind and color that it is asked for.
 
     Args:
         room: The room.
@@ -124,11 +124,11 @@ def planes(room: Any, found: dict[str, Any]) -> UInt8[np.ndarray, "channel heigh
 
 
 _EXPERTS: Final[WeakKeyDictionary[Any, tuple[int, Any]]] = WeakKeyDictionary()
-"""The expert of each room, with the number of its episode."""
+"""Experts of the rooms, with the number of the episode."""
 
 
 def expert_of(worlds: GymnasiumWorlds) -> Int64[np.ndarray, " batch"]:
-    """The actions of the expert in rooms side by side.
+    """Return the actions of the expert in rooms side by side.
 
     Args:
         worlds: The rooms.
@@ -207,11 +207,11 @@ class BabyAIPicking(PickingTask):
         self._check_room(3, 30, self.side**2 // 2)
 
     def is_at_hand(self) -> bool:
-        """True if the package minigrid is installed."""
+        """Check whether the package minigrid is installed."""
         return has_minigrid()
 
     def make(self, regime: str, count: int, stream: Stream) -> GymnasiumWorlds:
-        """Rooms side by side.
+        """Make rooms side by side.
 
         Args:
             regime: Name of the regime.
@@ -230,7 +230,7 @@ class BabyAIPicking(PickingTask):
         return GymnasiumWorlds(rooms, planes, place)
 
     def chance(self, regime: str) -> float:
-        """Success of actions drawn uniformly.
+        """Return the success of actions drawn uniformly.
 
         Args:
             regime: Name of the regime.
@@ -238,7 +238,7 @@ class BabyAIPicking(PickingTask):
         return random_score(self, check_regime(regime, self.regimes), EPISODES)
 
     def expert(self, worlds: GymnasiumWorlds) -> Int64[np.ndarray, " batch"]:
-        """The actions of the package's expert, which remembers what it has seen.
+        """Return the actions of the package's expert, which remembers the cells it has seen.
 
         Args:
             worlds: What `make` returned.
@@ -246,7 +246,7 @@ class BabyAIPicking(PickingTask):
         return expert_of(worlds)
 
     def picture(self, worlds: GymnasiumWorlds, row: int) -> UInt8[np.ndarray, "height width 3"]:
-        """A room as the package draws it; what its agent sees is lighter.
+        """Draw a room by the package; the cells that its agent sees are lighter.
 
         Args:
             worlds: What `make` returned.
@@ -256,7 +256,7 @@ class BabyAIPicking(PickingTask):
         return frame
 
     def mission(self, worlds: GymnasiumWorlds, row: int) -> str:
-        """The object asked for in a room, e.g. `"red key"`.
+        """Return the object asked for in a room, e.g. `"red key"`.
 
         Args:
             worlds: What `make` returned.

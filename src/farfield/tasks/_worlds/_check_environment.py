@@ -47,7 +47,7 @@ class _Subject(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """Arrays of a step, with those of the last observations where an episode ended."""
+    """Arrays of a step, with the last observations where an episode ended."""
 
     observations: np.ndarray
     rewards: np.ndarray
@@ -114,7 +114,7 @@ def _noted(note: Note, doing: str) -> Iterator[None]:
 
 
 def _subject_of(environment: Any, note: Note) -> _Subject | None:
-    """Worlds of the environment to check; `None` where members are missing."""
+    """Return the worlds of the environment to check; `None` if members are missing."""
     if isinstance(environment, Environment):
         return _task(environment, note)
     if not (hasattr(environment, "reset") and hasattr(environment, "step")):
@@ -140,7 +140,7 @@ def _subject_of(environment: Any, note: Note) -> _Subject | None:
 
 
 def _task(environment: Environment, note: Note) -> _Subject:
-    """A task, whose fields and numbers are checked."""
+    """Check the fields and numbers of a task."""
     kind = type(environment)
     settings = getattr(kind, "__dataclass_params__", None)
     if not dataclasses.is_dataclass(environment) or not getattr(settings, "frozen", False):
@@ -173,7 +173,7 @@ def _actions(subject: _Subject, count: int, steps: int, place: Stream) -> np.nda
 
 
 def _act(worlds: CheckedWorlds, actions: np.ndarray) -> list[_Step]:
-    """Steps with these actions, a row for each."""
+    """Step with these actions, a row for each step."""
     found = []
     for own in actions:
         observations, rewards, terminations, truncations, infos = worlds.step(own)
@@ -235,7 +235,7 @@ def _json(state: object) -> str:
 def _difference(
     first: np.ndarray, again: np.ndarray, played: Sequence[_Step], repeated: Sequence[_Step]
 ) -> str | None:
-    """The first arrays that differ, in words."""
+    """Describe the first arrays that differ."""
     if not np.array_equal(first, again):
         return "other first observations"
     for number, pair in enumerate(zip(played, repeated, strict=True), 1):
@@ -273,7 +273,7 @@ def _check_spaces(
 
 
 def _check_ends(first: np.ndarray, steps: Sequence[_Step], note: Note) -> None:
-    """Compare the last observations of episodes with the first ones of the next."""
+    """Compare the last observations of episodes with the first observations of the next."""
     pairs = [
         (step.final[row], step.observations[row])
         for step in steps
@@ -289,7 +289,7 @@ def _check_ends(first: np.ndarray, steps: Sequence[_Step], note: Note) -> None:
 
 
 def _remarks(steps: Sequence[_Step]) -> Iterator[str]:
-    """Warnings that no episode ended, or that discounted returns differ by much more than 1."""
+    """Warn if no episode ended, or if discounted returns differ by much more than 1."""
     if not any(step.ends.any() for step in steps):
         yield f"no episode ended within {len(steps)} steps, and no end was checked: raise steps"
     returns, total = list[np.ndarray](), np.zeros(len(steps[0].rewards))

@@ -25,7 +25,7 @@ OVERWRITTEN: Final = (
 
 
 def autoreset_mode(worlds: object) -> str:
-    """Mode in which worlds begin the next episode: `"SAME_STEP"` or `"DISABLED"` of gymnasium.
+    """Return the mode of beginning the next episode: `"SAME_STEP"` or `"DISABLED"` of gymnasium.
 
     Worlds that do not derive from gymnasium's `VectorEnv` and name no mode follow `VectorEnv` of
     this package, which is `SAME_STEP`.
@@ -149,7 +149,7 @@ class CheckedWorlds:
         self._worlds.close()
 
     def state(self) -> dict[str, Any]:
-        """Everything that changes with a step, as JSON.
+        """Return everything that changes with a step, as JSON.
 
         Raises:
             ValueError: If the worlds have no such method.
@@ -172,7 +172,7 @@ class CheckedWorlds:
         return self._observations(self._worlds.load_state(state))
 
     def _observations(self, given: object) -> np.ndarray:
-        """A copy of observations, of the same shape and type as those before."""
+        """Copy observations, which must keep their shape and type."""
         if isinstance(given, Mapping):
             raise ValueError(
                 f"observations must be one array, got a dict of {', '.join(map(str, given))}: "
@@ -219,7 +219,7 @@ class CheckedWorlds:
             self._refuse(f"{name} must be finite, got {found[~np.isfinite(found)][0]}")
 
     def _begin(self, ends: Bool[np.ndarray, " batch"], before: np.ndarray) -> np.ndarray:
-        """Observations after the next episode has begun where one ended."""
+        """Begin the next episode where one ended; return the observations."""
         after, _ = self.reset(options={"reset_mask": ends.copy()})
         if not np.array_equal(after[~ends], before[~ends]):
             self._refuse(
@@ -235,7 +235,7 @@ class CheckedWorlds:
         ends: Bool[np.ndarray, " batch"],
         goes_on: Bool[np.ndarray, " batch"],
     ) -> np.ndarray | None:
-        """Last observations of episodes that ended; `None` where none is given and none needed."""
+        """Copy last observations of ended episodes; `None` if none is given and none needed."""
         given, known = _rows_of(infos, self.num_envs)
         missing = ends & goes_on & ~known
         if missing.any():
@@ -253,7 +253,7 @@ class CheckedWorlds:
         return final
 
     def _last(self, given: Any, row: int, observations: object) -> np.ndarray:
-        """A copy of the last observation of an episode."""
+        """Copy the last observation of an episode."""
         own, shown = np.asarray(given[row]), np.asarray(observations)
         shape = shown.shape[1:]
         if own.shape != shape or own.dtype.kind not in "biuf":
@@ -279,7 +279,7 @@ class CheckedWorlds:
 
 
 def _rows_of(infos: object, count: int) -> tuple[Any, Bool[np.ndarray, " batch"]]:
-    """Last observations in infos, and whether each copy has one."""
+    """Return the last observations in infos, and the mask of copies that have one."""
     given = infos.get("final_obs") if isinstance(infos, Mapping) else None
     if given is None:
         return None, np.zeros(count, bool)
@@ -375,7 +375,7 @@ class GymnasiumWorlds:
             copy.close()
 
     def state(self) -> dict[str, Any]:
-        """Numbers of episodes, and the actions since they began."""
+        """Return numbers of episodes, and the actions since they began."""
         return {
             "seed": self._stream.seed,
             "begun": self._begun,
@@ -404,7 +404,7 @@ class GymnasiumWorlds:
         return np.stack(seen)
 
     def _begin(self, place: int) -> np.ndarray:
-        """The first observation of the next episode, in a copy."""
+        """Begin the next episode in a copy; return its first observation."""
         key = self._stream.child("episode", self._begun).key
         self._episodes[place], self._actions[place] = self._begun, []
         self._begun += 1
@@ -412,7 +412,7 @@ class GymnasiumWorlds:
         return self._seen(place, found)
 
     def _seen(self, place: int, found: Any) -> np.ndarray:
-        """An observation of its own: copies may fill the same array at every step."""
+        """Copy an observation: worlds may fill the same array at every step."""
         seen: Any = self._see(self.copies[place], found)
         if isinstance(seen, Mapping):
             raise ValueError(

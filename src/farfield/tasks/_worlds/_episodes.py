@@ -1,4 +1,4 @@
-"""Episodes of an environment: their scores, and those of random and of expert players."""
+"""Episodes of an environment: their scores, and the scores of random and expert players."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EPISODES: Final = 1_000
 """Episodes that floors and ceilings are measured on."""
 
 MOST_STEPS: Final = 100_000
-"""Steps after which an episode counts as one without an end; those of Atari have 27,000."""
+"""Steps after which an episode counts as endless; episodes of Atari have 27,000."""
 
 Policy = Callable[[np.ndarray], np.ndarray]
 """Function from observations `(batch, *)` to actions `(batch,)`."""
@@ -38,7 +38,7 @@ class Episodes(NamedTuple):
 
 
 def play(worlds: VectorEnv, policy: Policy) -> Episodes:
-    """One episode in every copy, from its beginning to its end.
+    """Play one episode in every copy, from its beginning to its end.
 
     Each counts once, however short, so short episodes are not over-represented.
 
@@ -70,7 +70,7 @@ def play(worlds: VectorEnv, policy: Policy) -> Episodes:
 
 @cache
 def random_score(environment: Environment, regime: str, episodes: int = EPISODES) -> float:
-    """Mean score of a player whose actions are drawn uniformly: the floor.
+    """Return the mean score of a player whose actions are drawn uniformly: the floor.
 
     Args:
         environment: The environment.
@@ -88,7 +88,7 @@ def random_score(environment: Environment, regime: str, episodes: int = EPISODES
 
 
 def expert_score(environment: Environment, regime: str, episodes: int = EPISODES) -> float:
-    """Mean score of the expert of an environment: the ceiling.
+    """Return the mean score of the expert of an environment: the ceiling.
 
     Args:
         environment: The environment.

@@ -69,13 +69,13 @@ class PickingTask(ABC):
         )
 
     def _room_of(self, regime: str) -> tuple[int, int]:
-        """Number of cells along a side, and of distractors, of a regime."""
+        """Return the number of cells along a side, and of distractors, of a regime."""
         kind, _, number = check_regime(regime, self.regimes).partition("-")
         side = int(number) if kind == "side" else self.side
         return side, int(number) if kind == "distractors" else self.distractors
 
     def score(self, returns: Float[np.ndarray, " batch"]) -> Float[np.ndarray, " batch"]:
-        """1 for each episode that ended with the named object.
+        """Score 1 for each episode that ended with the named object.
 
         Args:
             returns: Sum of the rewards of each.
@@ -170,7 +170,7 @@ class ObjectPicking(PickingTask):
         return (CHANNELS, self.view, self.view)
 
     def make(self, regime: str, count: int, stream: Stream) -> Rooms:
-        """Rooms side by side.
+        """Make rooms side by side.
 
         Args:
             regime: Name of the regime.
@@ -196,7 +196,7 @@ class ObjectPicking(PickingTask):
         )
 
     def chance(self, regime: str) -> float:
-        """Success of actions drawn uniformly.
+        """Return the success of actions drawn uniformly.
 
         Args:
             regime: Name of the regime.
@@ -204,7 +204,7 @@ class ObjectPicking(PickingTask):
         return random_score(self, check_regime(regime, self.regimes))
 
     def expert(self, worlds: Rooms) -> Int64[np.ndarray, " batch"]:
-        """The first action of a shortest way to the named object, which may lie out of view.
+        """Return the first action of a shortest way to the named object, which may lie out of view.
 
         Args:
             worlds: What `make` returned.
@@ -212,7 +212,7 @@ class ObjectPicking(PickingTask):
         return first_actions(worlds.layouts, worlds.forward)
 
     def picture(self, worlds: Rooms, row: int) -> UInt8[np.ndarray, "height width 3"]:
-        """A room from above; what its agent sees is tinted.
+        """Draw a room from above; the cells that its agent sees are tinted.
 
         Args:
             worlds: What `make` returned.
@@ -221,7 +221,7 @@ class ObjectPicking(PickingTask):
         return picture_of(worlds.room, worlds.layouts, row)
 
     def mission(self, worlds: Rooms, row: int) -> str:
-        """The object asked for in a room, e.g. `"red key"`.
+        """Return the object asked for in a room, e.g. `"red key"`.
 
         Args:
             worlds: What `make` returned.

@@ -15,7 +15,7 @@ KINDS: Final = ("key", "ball", "box", "cup", "star")
 COLORS: Final = ("red", "green", "blue", "yellow", "purple", "gray")
 KNOWN_KINDS: Final = 3
 KNOWN_COLORS: Final = 4
-"""The first kinds and colors are those of training; the others are never seen there."""
+"""Number of colors of training, the first; later kinds and colors are never seen there."""
 
 LEFT, RIGHT, FORWARD, PICK_UP = range(4)
 EMPTY, WALL, OBJECT = range(3)
@@ -37,7 +37,7 @@ Planes = UInt8[np.ndarray, "batch channel height width"]
 
 
 def _planes_of_codes() -> UInt8[np.ndarray, "class channel"]:
-    """For every code of a cell, whether it is a wall, of each kind and of each color."""
+    """List for every code of a cell its planes: wall, each kind and each color."""
     table = np.zeros((OBJECT + len(KINDS) * len(COLORS), 1 + len(KINDS) + len(COLORS)), np.uint8)
     table[WALL, 0] = ONE
     for number in range(len(KINDS) * len(COLORS)):
@@ -75,12 +75,12 @@ class Room(NamedTuple):
         return self.side + 2 * (self.view - 1)
 
     def flat(self, cells: Int64[np.ndarray, "*batch"]) -> Int64[np.ndarray, "*batch"]:
-        """Positions in the flattened grid of cells, numbered row by row within the room."""
+        """Return positions in the flattened grid of cells, numbered row by row within the room."""
         row, column = np.divmod(cells, self.side)
         return (row + self.view - 1) * self.width + column + self.view - 1
 
     def offsets(self) -> Int64[np.ndarray, "class item"]:
-        """For every direction, the cells of a view relative to the agent, row by row.
+        """List for every direction the cells of a view relative to the agent, row by row.
 
         The agent is at the middle of the last row and looks at the first.
         """
@@ -110,7 +110,7 @@ class Layouts(NamedTuple):
 
 
 def layouts(room: Room, generator: np.random.Generator, count: int) -> Layouts:
-    """Rooms with the agent, the object asked for and others in cells of their own.
+    """Draw rooms with the agent, the object asked for and others in different cells.
 
     Args:
         room: Their sizes and objects.
@@ -136,7 +136,7 @@ def layouts(room: Room, generator: np.random.Generator, count: int) -> Layouts:
 
 
 def _distractor(room: Room, asked: Numbers, generator: np.random.Generator) -> Numbers:
-    """Codes of objects that differ from those asked for in kind, color or both."""
+    """Draw codes of objects that differ from the object asked for in kind, color or both."""
     if room.is_novel:
         colors = len(COLORS) - KNOWN_COLORS
         number = integers(generator, (len(KINDS) - KNOWN_KINDS) * colors, len(asked))
@@ -173,7 +173,7 @@ class Rooms:
 
     @property
     def forward(self) -> Int64[np.ndarray, " class"]:
-        """For every direction, the cell ahead relative to an agent."""
+        """Cell ahead relative to an agent, for every direction."""
         return self._forward
 
     def reset(
@@ -228,10 +228,10 @@ class Rooms:
         return self._observe(self._rows), rewards, terminations, truncations, infos
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Close nothing: no resources are held."""
 
     def state(self) -> dict[str, Any]:
-        """Numbers of episodes, and where their agents are."""
+        """Return numbers of episodes, and positions of their agents."""
         return {
             "seed": self._stream.seed,
             "begun": self._begun,
@@ -275,7 +275,7 @@ class Rooms:
                 own[rows[chosen]] = drawn[episodes[chosen] % BLOCK]
 
     def _observe(self, rows: Numbers) -> Planes:
-        """Views of some agents, with what each is asked for."""
+        """Return the views of some agents, with the objects asked for."""
         now, view = self.layouts, self.room.view
         cells = now.position[rows, None] + self._offsets[now.direction[rows]]
         seen = PLANES[now.grid[rows[:, None], cells]]
@@ -291,7 +291,7 @@ NONE: Final = -1
 def first_actions(
     rooms: Layouts, forward: Int64[np.ndarray, " class"]
 ) -> Int64[np.ndarray, " batch"]:
-    """First action of a shortest way to pick up the target; a turn where there is no way.
+    """Find the first action of a shortest way to pick up the target; a turn if there is no way.
 
     The directions and cells from which the target is at most so many actions away are found from
     the target outwards, one action further each time, until the agents are among them.
@@ -355,11 +355,11 @@ def _as_marks(drawn: str) -> list[list[bool]]:
 
 
 _MARKS: Final = np.array([_as_marks(drawn) for drawn in _GLYPHS.values()])
-"""For every glyph, which of its pixels have its color: (glyph, row, column)."""
+"""Masks of the colored pixels of every glyph: (glyph, row, column)."""
 
 
 def picture_of(room: Room, layouts: Layouts, row: int) -> UInt8[np.ndarray, "height width 3"]:
-    """One room from above, with a wall around it; what its agent sees is tinted.
+    """Draw one room from above, with a wall around it; the cells that its agent sees are tinted.
 
     Args:
         room: Its sizes.
