@@ -252,7 +252,7 @@ class TripleMatchToSample(YesNo, NumberedTask):
         ]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: compare the positions of the source and the second triple.
+        """Return the outputs of the rule: compare positions of the source and the second triple.
 
         Args:
             problems: Problems of any regime.
