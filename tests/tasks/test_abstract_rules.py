@@ -638,7 +638,7 @@ def _seconds(task: SameDifferent) -> float:
 @every_task
 def test_cards_have_their_headings(cls: type) -> None:
     headings = [
-        "What is asked",
+        "Task",
         "Worked example",
         "Regimes",
         "Score, floor and ceiling",

@@ -101,7 +101,7 @@ def test_names_say_where_images_come_from() -> None:
     "images, message",
     [
         (own().tolist(), "must be a NumPy array, got list"),
-        (own().astype(np.float32), "must hold uint8 grey levels 0…255, got float32"),
+        (own().astype(np.float32), "must hold uint8 gray levels 0…255, got float32"),
         (own()[0], r"must be of \(item, height, width\), got shape \(5, 4\)"),
         (own()[..., None], r"got shape \(6, 5, 4, 1\)"),
         (own()[:0], r"got shape \(0, 5, 4\)"),

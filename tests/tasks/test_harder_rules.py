@@ -734,7 +734,7 @@ def table_of(cls: type, head: str) -> list[list[str]]:
 @every_variant
 def test_cards_have_their_headings(cls: type) -> None:
     headings = [
-        "What is asked",
+        "Task",
         "Worked example",
         "Regimes",
         "Score, floor and ceiling",

@@ -451,7 +451,7 @@ def test_fewer_labels_are_among_more_of_them() -> None:
 def test_more_labels_than_a_class_has_are_refused_before_training() -> None:
     assert len(few(labels_per_class=8).draw(stream(0))[TRAINING]) == 24
     said = (
-        "labels_per_class must be at most 8, which is what class 2 of made-up has beside "
+        "labels_per_class must be at most 8, the images of class 2 of made-up beside "
         "validation_per_class=4, got 9"
     )
     with pytest.raises(ValueError, match=said):

@@ -197,16 +197,16 @@ def image(value: float, kind: str = "f8") -> np.ndarray:
         (
             changed(image=np.zeros((160, 160, 16), np.uint8)),
             (
-                r"image must be grey levels of shape \(9, 160, 160\) or flat, one panel after "
-                r"another, as they are too where the shape is \(160, 160, 9\), "
+                r"image must be gray levels of shape \(9, 160, 160\) or flat, one panel after "
+                r"another, also where the header has \(160, 160, 9\), "
                 r"got uint8 of shape \(160, 160, 16\)"
             ),
         ),
         (changed(image=np.zeros((9, 80, 80))), r"got float64 of shape \(9, 80, 80\)"),
-        (changed(image=image(1, "c8")), "image must be grey levels .* got complex64"),
-        (changed(image=image(1, "?")), "image must be grey levels .* got bool"),
-        (changed(image=image(np.nan)), "image must hold whole grey levels 0…255, got .*nan"),
-        (changed(image=image(np.inf)), "image must hold whole grey levels 0…255, got .*inf"),
+        (changed(image=image(1, "c8")), "image must be gray levels .* got complex64"),
+        (changed(image=image(1, "?")), "image must be gray levels .* got bool"),
+        (changed(image=image(np.nan)), "image must hold whole gray levels 0…255, got .*nan"),
+        (changed(image=image(np.inf)), "image must hold whole gray levels 0…255, got .*inf"),
         (changed(image=image(256)), "got float64 of 0.0…256.0"),
         (changed(image=image(-1, "i2")), "got int16 of -1…0"),
         (changed(image=image(0.5)), "got float64 of 0.0…0.5"),
@@ -424,7 +424,7 @@ def test_the_directory_of_an_archive_is_counted_before_it_is_read(
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 1e300, -1.0, 0.5])
 def test_numbers_that_are_no_grey_levels_are_refused(file: Path, number: float) -> None:
     np.savez(file, image=np.full((160, 160, 9), number), target=0)
-    with pytest.raises(ValueError, match="image must hold whole grey levels 0…255, got float64"):
+    with pytest.raises(ValueError, match="image must hold whole gray levels 0…255, got float64"):
         read(file)
 
 

@@ -213,13 +213,13 @@ def image(value: float, kind: str = "f8") -> np.ndarray:
         (
             changed(image=np.zeros((160, 160, 9), np.uint8)),
             (
-                r"image must be grey levels of shape \(16, 160, 160\) or flat, one panel after "
-                r"another, as they are too where the shape is \(160, 160, 16\), "
+                r"image must be gray levels of shape \(16, 160, 160\) or flat, one panel after "
+                r"another, also where the header has \(160, 160, 16\), "
                 r"got uint8 of shape \(160, 160, 9\)"
             ),
         ),
         (changed(image=np.zeros((16, 80, 80))), r"got float64 of shape \(16, 80, 80\)"),
-        (changed(image=image(np.nan)), "image must hold whole grey levels 0…255, got .*nan"),
+        (changed(image=image(np.nan)), "image must hold whole gray levels 0…255, got .*nan"),
         (changed(image=image(256)), r"got float64 of 0\.0…256\.0"),
         (changed(image=image(0.5)), r"got float64 of 0\.0…0\.5"),
         (changed(target=np.array(8)), "target must be 0…7, got 8"),

@@ -273,7 +273,7 @@ WRONG = {
     ),
     "negative": (replaced("latent_class", -LEVELS), "/3/latent_class must ascend"),
     "no analogy": (replaced("ABCD", [0, 1, 2, 4]), r"/3/ABCD must be an analogy .* \[0, 1, 2, 4\]"),
-    "outside": (replaced("ABCD", [5, 6, 6, 7]), "/3/ABCD must be an analogy of places 0…6"),
+    "outside": (replaced("ABCD", [5, 6, 6, 7]), "/3/ABCD must be an analogy of indices 0…6"),
     "distance": (replaced("dist", 9), "/3/dist must be B − A = .*, got 9"),
     "foils": (replaced("not_D", np.arange(6, 12)), r"/3/not_D must be \[.*\], got \[6, 7"),
     "soft link": (linked("3", h5py.SoftLink("/2")), "/3 must stand in the file .* got a SoftLink"),
@@ -513,7 +513,7 @@ UNREADABLE = {
     ),
     "few candidates": (
         dataclasses.replace(PROBLEMS, index=PROBLEMS.index[:, :5]),
-        "index must hold A, B, C and 3…14 candidates, got 5 places",
+        "index must hold A, B, C and 3…14 candidates, got 5 positions",
     ),
     "no item": (dataclasses.replace(PROBLEMS, index=PROBLEMS.index + 9999), "index must lie in 0…"),
     "no candidate": (

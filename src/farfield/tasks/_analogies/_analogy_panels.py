@@ -25,7 +25,7 @@ _HALF: Final = 16
 _LARGEST_SET: Final = 3
 """Values of one of the first two panels, at most."""
 _LARGEST_UNION: Final = 4
-"""Values of two panels together, at most: there are four places for lines."""
+"""Maximum number of values of two panels together, the number of lines of a panel."""
 
 Masks = Int64[np.ndarray, "..."]
 """Sets of levels: bit k is set where level k is shown."""
@@ -53,9 +53,9 @@ def holds(first: Masks, second: Masks, third: Masks) -> Bool[np.ndarray, "... va
     """Find the relations that hold between three panels of a row, in the order of `RELATIONS`.
 
     A progression moves all levels by one step, not 0, from panel to panel. The others make the
-    third panel of the levels that are in one of the first two, in either, or in both; they are said
-    to hold only where the first two share a level and each has one of its own, so that a row obeys
-    one relation at most.
+    third panel of the levels that are in one of the first two, in either, or in both; they hold by
+    definition only where the first two share a level and each has a level that the other lacks, so
+    that a row obeys at most one relation.
 
     Args:
         first: Sets of levels, first panel.
@@ -109,7 +109,7 @@ def rows(relation: int, num_levels: int) -> Int64[np.ndarray, "item 3"]:
     """List all rows of three panels that a relation makes of the lowest `num_levels` levels.
 
     Args:
-        relation: Place in `RELATIONS`.
+        relation: Index into `RELATIONS`.
         num_levels: Number of levels that may be shown.
     """
     first, second = _pairs(num_levels)
@@ -154,7 +154,7 @@ def spread(masks: Masks, ladder: Sequence[int]) -> Masks:
     """Map sets of positions on a ladder to sets of the levels at these positions.
 
     Args:
-        masks: Sets of places, counted from 0.
+        masks: Sets of positions, counted from 0.
         ladder: The levels, ascending.
     """
     bits = masks[..., None] >> np.arange(len(ladder)) & 1
@@ -179,7 +179,7 @@ SCALES: Final = (NUMBER, SIZE, COLOR, LINE_COLOR)
 Levels = Int64[np.ndarray, "item slot"]
 """Levels of the shapes or lines of each panel."""
 Panels = Int64[np.ndarray, "item feature"]
-"""Panels as `draw_panels` takes them, but for the type."""
+"""Panels in the form of `draw_panels`, of another type."""
 
 
 def levels_of(domain: int) -> int:
@@ -193,10 +193,10 @@ class Distraction:
     """Distribution of the irrelevant domains.
 
     Args:
-        generator: Gives the words.
-        group: Number of the group of each panel: panels of one group share what is drawn.
-        varied: Whether shapes and lines of a panel differ in what does not matter, and both are
-            there whichever matters.
+        generator: Generator of the words.
+        group: Number of the group of each panel: panels of one group share their draws.
+        varied: Whether shapes and lines of a panel differ in irrelevant domains, and both are
+            always shown.
     """
 
     generator: np.random.Generator
@@ -231,7 +231,7 @@ def composed(
     """Compose panels that show `values` in `domain`, and distraction in the other domains.
 
     Args:
-        domain: Which domain matters, place in `DOMAINS`.
+        domain: Relevant domain, index into `DOMAINS`.
         values: The set of levels shown in it.
         distraction: Draws the rest.
         familiar: Levels that the other domains of `SCALES` may show.
@@ -316,7 +316,7 @@ def shown(panels: Integer[np.ndarray, "item feature"]) -> Int64[np.ndarray, "ite
     """Read the set of levels that each panel shows in every domain, in the order of `DOMAINS`.
 
     Args:
-        panels: What is drawn.
+        panels: Descriptions of panels.
     """
     cells, lines = np.split(panels.astype(np.int64), [NUM_CELLS * CELL_FIELDS], axis=1)
     cells = cells.reshape(-1, NUM_CELLS, CELL_FIELDS)
@@ -436,8 +436,8 @@ def draw_panels(
     """Draw a gray picture, black 0 to white 255, of each panel; lines lie over shapes.
 
     Args:
-        panels: What each shows: `CELL_FIELDS` numbers of each cell of the 3×3 grid, in reading
-            order, and `LINE_FIELDS` of each line, in the order in which they are drawn.
+        panels: Descriptions: `CELL_FIELDS` numbers of each cell of the 3×3 grid, in reading order,
+            and `LINE_FIELDS` of each line, in the order in which they are drawn.
         image_size: Width and height in pixels; 80 keeps every second pixel of 160 in each
             direction, the first included.
     """

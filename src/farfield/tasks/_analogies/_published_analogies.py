@@ -89,10 +89,10 @@ def read_visual_analogies(
 class PublishedVisualAnalogies(PublishedPanels, VisualAnalogyTask):
     """The visual analogies of Hill et al. 2019, from the files that their authors publish.
 
-    **What is asked.** Two rows of three panels, of which the last one lacks: which of four
-    candidates continues the target row as the source row is continued? Shapes and lines in panels
-    obey a progression, XOR, OR or AND, over number, size, type, color or position in the source
-    and over another of these in the target. `VisualAnalogies` asks the same of panels of its own.
+    **Task.** Two rows of three panels, the last panel missing: which of four candidates continues
+    the target row as the source row is continued? Shapes and lines in panels obey a progression,
+    XOR, OR or AND, over number, size, type, color or position in the source and over another of
+    these in the target. `VisualAnalogies` generates panels for the same task.
 
     **Worked example.**
 
@@ -108,7 +108,7 @@ class PublishedVisualAnalogies(PublishedPanels, VisualAnalogyTask):
     Training has 600,000 problems in the paper. Every seed has the same problems.
 
     **Score, floor and ceiling.** Share of right answers, a tie counting as wrong; 0.25 by guessing.
-    The ceiling is the published answers themselves: pictures do not say what they were drawn from.
+    The ceiling is the published answers themselves: pictures do not show their descriptions.
 
     **Known shortcuts.** With `contrasting` every candidate completes the target row by some
     relation. Without it the others are random, and looking for any relation at all helps.

@@ -56,7 +56,7 @@ PLACES: Final = PREMISES + NUM_CANDIDATES
 NO_RELATION: Final = -1
 """Relation of a random foil."""
 _PART: Final = 10_000
-"""Problems drawn at once; each part has a stream of its own."""
+"""Number of problems drawn at once; each part has a separate stream."""
 
 
 class VisualAnalogyTask(PanelTask):
@@ -77,11 +77,11 @@ class Analogies:
     """A distribution of problems.
 
     Args:
-        pairs: Domains of source and target that occur, places in `DOMAINS`.
-        familiar: Levels that `SCALES` show in the source, and wherever they do not matter.
-        target: Levels that `SCALES` show in the target where they matter.
+        pairs: Domains of source and target that occur, indices into `DOMAINS`.
+        familiar: Levels of `SCALES` in the source, and wherever they are irrelevant.
+        target: Levels of `SCALES` in the target where they are relevant.
         contrasting: Whether each foil completes the target by another relation.
-        distractors: Whether what does not matter varies.
+        distractors: Whether irrelevant domains vary.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -126,9 +126,9 @@ class Analogies:
     ) -> tuple[Masks, Masks]:
         """Draw two panels and four candidates, the right one first, with the candidates' relations.
 
-        Contrasting candidates are what the four relations make of the two panels, so that nothing
-        in the target row shows the one that is meant. Random ones have all one distribution, and
-        the two panels are those of the first.
+        Contrasting candidates are the ends that the four relations make of the two panels, so that
+        nothing in the target row shows the right relation. Random candidates have all one
+        distribution, and the two panels belong to the first.
         """
         count = len(relation)
         if not self.contrasting:
@@ -164,9 +164,9 @@ class Analogies:
         """Draw panels of each row until no relation holds by chance in an irrelevant domain.
 
         Args:
-            generator: Draws what does not matter.
-            domain: What matters in each row.
-            values: The sets shown in it: the first two panels of the row and whatever ends it.
+            generator: Draws the irrelevant domains.
+            domain: Relevant domain of each row.
+            values: Sets shown in this domain: the first two panels of the row and its ends.
         """
         count, length = values.shape
         panels = None
@@ -253,17 +253,17 @@ _MOST: Final = 10_000_000
 class VisualAnalogies(VisualAnalogyTask):
     """Which panel continues the target row as the source row is continued?
 
-    **What is asked.** Two rows of three panels. In the source row a relation holds between what
+    **Task.** Two rows of three panels. In the source row a relation holds between the levels that
     the panels show in one domain; the same relation is to hold in the target row, in another
     domain. The last panel of the target row is one of four candidates; the answer is which.
 
     Panels show shapes on a 3×3 grid and lines. The domains are number, type, size, color and
     position of shapes, and type (direction) and color of lines; each has ten levels, position
-    nine. In the domain that matters a panel shows a *set* of levels, of one to four. From the sets
-    A and B of the first two panels a relation makes the third: *progression* moves B on by the step
+    nine. In the relevant domain a panel shows a *set* of levels, of one to four. From the sets A
+    and B of the first two panels a relation makes the third: *progression* moves B on by the step
     from A to B; *XOR*, *OR* and *AND* take the levels of exactly one, of either, of both. A set of
-    numbers is cells with as many shapes. Everything else varies at random from panel to panel,
-    but so that no relation holds in it.
+    numbers is cells with as many shapes. Everything else varies at random from panel to panel, but
+    so that no relation holds in it.
 
     **Worked example.** OR, from the type of shapes to their size.
 
@@ -279,25 +279,24 @@ class VisualAnalogies(VisualAnalogyTask):
     **Regimes.** Four domains are scales: number, size, and both colors. Training shows their lower
     five levels, of the other domains all. Tests, each of `test_problems`:
 
-    | regime | what the target shows | levels from training |
+    | regime | target | levels from training |
     |---|---|---|
     | `training`, `familiar` | any domain, familiar levels | 0 |
     | `target-upper-half` | a scale, its upper five levels | 5 |
 
-    The source, and what does not matter, stay familiar. With `interpolation` training shows every
-    second level and the test, `target-between`, those between. Where `withheld_pairs` names
-    pairs of a source and a target domain, no other set shows them and the test `withheld-pairs`
-    shows nothing else: all pairs with one target make a novel target domain, others a novel
-    transfer.
+    The source and irrelevant domains stay familiar. With `interpolation` training shows every
+    second level and the test, `target-between`, those between. Where `withheld_pairs` names pairs
+    of a source and a target domain, no other set shows them and the test `withheld-pairs` shows
+    nothing else: all pairs with one target make a novel target domain, others a novel transfer.
 
     **Score, floor and ceiling.** Share of right answers, a tie counting as wrong; 0.25 by guessing;
-    1 by reading what the panels show.
+    1 by reading the panels.
 
-    **Known shortcuts.** None in the target alone: contrasting candidates are what the four
-    relations make of the same two panels, each as often right. Without `contrasting` three
-    random foils are wrong by every relation or by all but another one; going by whether *some*
-    relation holds then needs no source. The source alone says which relation is meant, so that the
-    four relations can be distinguished without an analogy, by a model that sees sets.
+    **Known shortcuts.** None in the target alone: the four relations make the contrasting
+    candidates of the same two panels, each as often right. Without `contrasting` three random foils
+    are wrong by every relation or by all but another one; going by whether *some* relation holds
+    then needs no source. The source alone says which relation is meant, so that the four relations
+    can be distinguished without an analogy, by a model that sees sets.
 
     **Source and deviations.** Hill et al. 2019, the extrapolation set of which is that of Webb et
     al. 2020, section 2.2; the rules are made anew from the published descriptions, and numbers on
@@ -314,8 +313,8 @@ class VisualAnalogies(VisualAnalogyTask):
         test_problems: Number of problems of each test.
         image_size: Width and height of a panel: 40, 80 or 160 pixels.
         contrasting: Whether each foil completes the target by another relation; else by none.
-        distractors: Whether what does not matter varies, within a panel too. Else it stays the same
-            in a row, and there are shapes or lines but not both.
+        distractors: Whether irrelevant domains vary, within a panel too; otherwise they are
+            constant in a row, and there are shapes or lines but not both.
         interpolation: Whether novel levels lie between the familiar ones rather than beyond them.
         withheld_pairs: Pairs of source and target domain that training never shows.
 
@@ -420,7 +419,7 @@ class VisualAnalogies(VisualAnalogyTask):
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """Return the outputs of the rule: 1 for candidates that obey a relation of the source.
 
-        Read off what the panels are drawn from, not off the answer or its latent description.
+        Read off the descriptions of the panels, not off the answer or its latent description.
 
         Args:
             problems: Problems of any regime, as drawn.

@@ -20,7 +20,7 @@ MOST_TRIES: Final = 100_000
 """Limit on draws of a position and on collisions in a frame."""
 
 Moving = Float64[np.ndarray, "batch slot 4"]
-"""Place along X and Y and speed along X and Y of each ball."""
+"""Position along X and Y and speed along X and Y of each ball."""
 Radii = Float64[np.ndarray, "batch slot"]
 """Radius of each ball; 0 for absent balls."""
 
@@ -46,7 +46,7 @@ def started(
     """Draw random positions and velocities, positions uniform over the free room, ball by ball.
 
     Args:
-        generator: Draws radii, speeds and places.
+        generator: Draws radii, speeds and positions.
         numbers: How many balls each sequence has.
         slots: Most balls of any sequence.
     """
@@ -162,7 +162,7 @@ def bounce(
         moving: The balls, changed in place.
         radii: Their radii.
         rows: The sequences in which there is a collision.
-        event: Which it is: its place among `wall_times`, then `pair_times`.
+        event: Index of the collision among `wall_times`, then `pair_times`.
     """
     slots = radii.shape[1]
     at_wall = event < 2 * slots
@@ -192,7 +192,7 @@ def frames(latent: Float[Tensor, "item feature"], side: int) -> Float[Tensor, "i
     """Draw frames of balls: a pixel is white if its middle is within a ball, and not hidden.
 
     Args:
-        latent: Place along X and Y and radius of each ball, in sides of the box, then the first
+        latent: Position along X and Y and radius of each ball, in sides of the box, then the first
             column that is hidden and the one behind the last.
         side: Height and width of a frame, pixels.
     """

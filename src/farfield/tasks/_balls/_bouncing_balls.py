@@ -56,10 +56,10 @@ FLOOR_SEQUENCES: Final = 300
 class BouncingBalls(SequenceTask):
     r"""What does the next frame show? Balls move in a box, off the walls and off each other.
 
-    **What is asked.** A sequence of 51 frames shows white discs on black that move straight on,
-    off the walls and off each other, without friction and without loss. At every place: what does
-    the next frame look like, given this one and those before it? The answer is a logit for each
-    pixel, row by row; that of the last place is not scored.
+    **Task.** A sequence of 51 frames shows white discs on black that move straight on, off the
+    walls and off each other, without friction and without loss. At every time step: what does the
+    next frame look like, given this frame and the earlier frames? The answer is a logit for each
+    pixel, row by row; the answer at the last time step is not scored.
 
     **Worked example.**
 
@@ -88,8 +88,8 @@ class BouncingBalls(SequenceTask):
     the first, whatever is given. `given=15` is for a model that goes on from its own frames;
     `roll_out_scores` has its scores frame by frame.
 
-    **Known shortcuts.** Frames differ little: only what is clearly below `copy_loss` predicts
-    anything.
+    **Known shortcuts.** Frames differ little: only a loss clearly below `copy_loss` shows a
+    prediction.
 
     **Source and deviations.** Lamb 2022, section 8.4.2, with sequences of 51 frames of which 15
     are given before a roll-out. It says neither radii nor speeds nor how masses are made,
@@ -150,7 +150,7 @@ class BouncingBalls(SequenceTask):
 
     @property
     def num_outputs(self) -> int:
-        """Pixels of a frame, at every place."""
+        """Number of pixels of a frame, at every time step."""
         return self.side**2
 
     @property
@@ -241,7 +241,7 @@ class BouncingBalls(SequenceTask):
         """Compute the cross-entropy in nats a pixel, averaged over all frames except the first.
 
         Args:
-            outputs: Logits of the pixels of the next frame, at every place.
+            outputs: Logits of the pixels of the next frame, at every time step.
             problems: The sequences.
 
         Raises:
@@ -255,7 +255,7 @@ class BouncingBalls(SequenceTask):
         """Compute the cross-entropy in nats a pixel, averaged over the frames after `given`.
 
         Args:
-            outputs: Logits of the pixels of the next frame, at every place.
+            outputs: Logits of the pixels of the next frame, at every time step.
             problems: The sequences.
 
         Raises:
@@ -338,7 +338,7 @@ class BouncingBalls(SequenceTask):
         return _floor(self, regime, ahead)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch time value"]:
-        """Return the logits of the frames themselves; at the last position, of a black frame.
+        """Return the logits of the frames themselves; at the last time step, of a black frame.
 
         Args:
             problems: Sequences of any regime.

@@ -90,7 +90,7 @@ def multilinear(
 
     It is the one function that is linear in every variable and has these answers at the corners:
     the chance that a Boolean function is true of independent variables that are true with chances
-    x. An expression in which every variable stands once has the same values.
+    x. An expression that has every variable once has the same values.
 
     Args:
         x: Points of 0…1.
@@ -118,11 +118,11 @@ LEVELS: Final = 2**23
 class FuzzyBoolean(SingleItem):
     r"""What are the values of many Boolean functions at a point whose coordinates lie in 0…1?
 
-    **What is asked.** A point x of N = 5 numbers between 0 and 1 is shown. The answer is the value
-    of each of 20 functions there. A function is a random Boolean function of N variables, written
-    with and(a, b) = ab, not(a) = 1 − a and or(a, b) = a + b − ab:
-    $f(x) = 1 - \prod_{r : f(r) = 1} (1 - m_r(x))$, the fuzzy or of the minterms m of all rows r
-    of its truth table that are true, each the fuzzy and of a literal of every variable.
+    **Task.** A point x of N = 5 numbers between 0 and 1 is shown. The answer is the value of each
+    of 20 functions there. A function is a random Boolean function of N variables, written with
+    and(a, b) = ab, not(a) = 1 − a and or(a, b) = a + b − ab: $f(x) = 1 - \prod_{r : f(r) = 1} (1 -
+    m_r(x))$, the fuzzy or of the minterms m of all rows r of its truth table that are true, each
+    the fuzzy and of a literal of every variable.
 
     **Worked example** (N = 2, exclusive or).
 
@@ -143,8 +143,8 @@ class FuzzyBoolean(SingleItem):
     **Score, floor and ceiling.** The coefficient of determination R², averaged over functions.
     The score of a problem is the mean of $1 - (\hat y - y)^2 / \mathrm{Var}(y)$ over functions,
     with the variance of a function over all points of the set, so that the mean over the
-    problems of a set is its R². It is at most 1, the ceiling; the floor is 0, what answering
-    the mean of every function is worth; a bad answer is below. R² of each function is recorded
+    problems of a set is its R². It is at most 1, the ceiling; the floor is 0, the score of
+    answering the mean of every function; a bad answer is below. R² of each function is recorded
     beside it (`r2/function-21`, numbered from 1), since the spread of Table 1 is one over
     functions.
 
@@ -155,10 +155,10 @@ class FuzzyBoolean(SingleItem):
     are for training. The print of or in equation 15 has lost its bars: it is meant that
     or(a, b) = not(and(not(a), not(b))). Appendix B, which says how the primitives are combined, is
     not in the text that we have. The disjunctive normal form is our reading of it: it is made of
-    the three primitives and has a function for each of the 2^(2^N) truth tables. The sum of
-    the minterms in place of their fuzzy or (`multilinear=True`) is what other
-    readings come to: expressions that name every variable once. The paper has no points besides
-    those of validation; the test and the corners are our own.
+    the three primitives and has a function for each of the 2^(2^N) truth tables. The sum of the
+    minterms in place of their fuzzy or (`multilinear=True`) is the result of other readings:
+    expressions that name every variable once. The paper has no points besides those of validation;
+    the test and the corners are our own.
 
     Args:
         variables: Number of coordinates, N, at most 5.
@@ -297,7 +297,7 @@ class FuzzyBoolean(SingleItem):
         variances: Float64[np.ndarray, " function"],
         targets: Float64[np.ndarray, "batch function"],
     ) -> Problems:
-        """Make a problem for each point; what is the same for all stands in memory once."""
+        """Make a problem for each point; rows that are the same for all are in memory once."""
         latent = {"function": functions, "variance": variances}
         return Problems(
             items=torch.from_numpy(points.astype(np.float32)),

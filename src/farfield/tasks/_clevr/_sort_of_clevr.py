@@ -250,14 +250,14 @@ OF_EACH: Final = 10
 class SortOfCLEVR(AnswerTask):
     r"""Which answer is right to a question on an image of six objects?
 
-    **What is asked.** A problem has two items, an image and a question. The image, red, green and
-    blue as bytes of 75 × 75 pixels, shows on white a square or a circle in each of six colors. The
-    question is about the object of one color, and of one of six kinds: three about it alone, three
-    relational ones. It is an item of the shape of an image as well, so that each image stands in
-    the table once, however many questions are asked about it: a black one whose first eleven pixels
-    are the numbers of the question, 255 for a 1 in all of red, green and blue
-    (`items[index[:, 1], 0, 0, :11]`). They say the color (6), whether the question is relational
-    (no, yes), and which of three it is. The answer is one of ten: yes, no, square, circle, 1 … 6.
+    **Task.** A problem has two items, an image and a question. The image, red, green and blue as
+    bytes of 75 × 75 pixels, shows on white a square or a circle in each of six colors. The question
+    is about the object of one color, and of one of six kinds: three about it alone, three
+    relational ones. It is an item of the shape of an image as well, so that each image is in the
+    table once, with all questions about it: a black one whose first eleven pixels are the numbers
+    of the question, 255 for a 1 in all of red, green and blue (`items[index[:, 1], 0, 0, :11]`).
+    They say the color (6), whether the question is relational (no, yes), and which of three it is.
+    The answer is one of ten: yes, no, square, circle, 1 … 6.
 
     **Worked example.**
 
@@ -271,12 +271,12 @@ class SortOfCLEVR(AnswerTask):
     ```
 
     **Regimes.** Centers are drawn color by color at columns and rows 5 … 69, uniformly over the
-    places at least 10 pixels from those before; shapes are drawn with equal probability. Each
+    positions at least 10 pixels from earlier centers; shapes are drawn with equal probability. Each
     image has ten questions of either sort, each of any color and kind. `new-images` are as
     training. With `withheld_pairs=N`, N color–shape pairs of N different colors, drawn for each
-    run, never occur in `training` and `new-images`; `withheld-pairs-N` has all twelve.
-    With `withheld_colors=N` the first N colors do not occur there, neither in images nor in
-    questions; `withheld-colors-N` has all six.
+    run, never occur in `training` and `new-images`; `withheld-pairs-N` has all twelve. With
+    `withheld_colors=N` the first N colors do not occur there, neither in images nor in questions;
+    `withheld-colors-N` has all six.
 
     **Score, floor and ceiling.** Share of right answers, also of relational and non-relational
     questions by themselves. The floor is the best guess from the question alone: 1/2 for shapes,

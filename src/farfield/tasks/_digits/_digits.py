@@ -54,7 +54,7 @@ class DigitFiles:
     """A set of digits, with one part for training and one for tests.
 
     Args:
-        source: What its images are numbered by: sets of the same source show the same digits.
+        source: Source of the image numbers: sets of the same source show the same digits.
         training: Number of images that are not for tests.
         test: Number of images for tests.
         is_at_hand: Whether its files are, given the folder of photographs.
@@ -150,12 +150,12 @@ Images = Callable[[Numbers], Colors]
 """Function from numbers of images in a file to the images."""
 
 
-# Each class stands for all images of a file and gives those that are asked for, as bytes of
-# `(item, 3, 32, 32)`. What is done to bytes is done in integers: the same everywhere.
+# Each class renders images of a file by their numbers, as bytes of `(item, 3, 32, 32)`, in integer
+# arithmetic: the same on every machine.
 @final
 @dataclass(frozen=True, eq=False)
 class GreyImages:
-    """Grey images of 28 × 28, as red, green and blue of 32 × 32.
+    """Gray images of 28 × 28, as red, green and blue of 32 × 32.
 
     Args:
         originals: All images; 0 is paper.
@@ -171,7 +171,7 @@ class GreyImages:
 @final
 @dataclass(frozen=True, eq=False)
 class BlendedImages:
-    r"""Grey images over pieces of photographs, $|p - d|$ in each color (MNIST-M).
+    r"""Gray images over pieces of photographs, $|p - d|$ in each color (MNIST-M).
 
     Args:
         originals: All images; 0 is paper, which the photograph shows through.
@@ -194,7 +194,7 @@ class BlendedImages:
 @final
 @dataclass(frozen=True, eq=False)
 class ColorImages:
-    """Images that are shown as they are.
+    """Render color images unchanged.
 
     Args:
         originals: All images.
@@ -285,9 +285,9 @@ HELD_BACK: Final = 10
 class Digits(SingleItem, ClassTask):
     r"""Which digit is it? Images of MNIST, MNIST-M and SVHN, with an answer for each data set.
 
-    **What is asked.** An image in red, green and blue of 32 × 32 pixels, as bytes, shows a digit
-    of one of several data sets. The answer is ten logits for each of them, data set after data
-    set; only the ten of the data set that the image is from are looked at.
+    **Task.** An image in red, green and blue of 32 × 32 pixels, as bytes, shows a digit of one of
+    several data sets. The answer is ten logits for each of them, data set after data set; only the
+    ten of the data set that the image is from are looked at.
 
     **Worked example** (two data sets).
 
@@ -308,13 +308,12 @@ class Digits(SingleItem, ClassTask):
 
     **Source and deviations.** Gondal et al. 2021, section 4.2. MNIST-M is made here as Ganin et al.
     2016 describe: |p − d| in each color, with p a piece of 28 × 28 pixels anywhere in any of the
-    200 training photographs of BSDS500 and d the grey digit. The piece behind a digit is the same
-    in every run; its bytes are those of the decoder of JPEG files. Images of 28 × 28 are brought
-    to 32 × 32 between the middles of pixels in proportion, rounded to the next byte, halves up;
-    how the paper does it is not said, nor what its validation images are.
-    `svhn-first1083` in place of `svhn` is what there is of SVHN where the whole is not: its first
-    1,083 training images, the last 217 of which are the test. Images are augmented by an
-    objective, not by the task.
+    200 training photographs of BSDS500 and d the gray digit. The piece behind a digit is the same
+    in every run; its bytes are those of the decoder of JPEG files. Images of 28 × 28 are brought to
+    32 × 32 between the middles of pixels in proportion, rounded to the next byte, halves up; the
+    paper states neither its method nor its validation images. `svhn-first1083` is an excerpt for
+    machines that lack `svhn`: its first 1,083 training images, the last 217 of which are the test.
+    Images are augmented by an objective, not by the task.
 
     Args:
         data_sets: Names of the data sets, in the order of the outputs: of `mnist`, `mnist-m`,

@@ -43,9 +43,9 @@ FEWEST: Final = {EXCERPT: 670, 60_000: 6_000}
 class KMNISTAdaptation(SingleItem, ClassTask):
     r"""Which character is it, after few examples? A task for a network trained on digits.
 
-    **What is asked.** An image in red, green and blue (all the same) of 32 × 32 pixels, as bytes,
-    shows one of ten characters of Hiragana in old writing, white on black. The answer is a logit
-    for each character.
+    **Task.** An image in red, green and blue (all the same) of 32 × 32 pixels, as bytes, shows one
+    of ten characters of Hiragana in old writing, white on black. The answer is a logit for each
+    character.
 
     **Worked example.**
 
@@ -65,9 +65,9 @@ class KMNISTAdaptation(SingleItem, ClassTask):
     **Known shortcuts.** None known; the amount of ink differs between characters.
 
     **Source and deviations.** Gondal et al. 2021, section 4.2 and Figure 5, with 150 to 500
-    training samples, not augmented; images are brought to 32 × 32 as in `Digits`. The text calls
-    what it prints validation accuracy and does not say of which images: here the test file is what
-    is reported. How its samples are drawn is not said.
+    training samples, not augmented; images are brought to 32 × 32 as in `Digits`. The text prints a
+    validation accuracy and does not say of which images: here the test file is reported. It does
+    not say how samples are drawn.
 
     Args:
         training_samples: Number of training images.
@@ -77,8 +77,7 @@ class KMNISTAdaptation(SingleItem, ClassTask):
             images.
 
     Raises:
-        ValueError: If a number is out of range, or the pool has not so many images of each
-            character.
+        ValueError: If a number is out of range, or the pool lacks as many images of each character.
 
     Reference:
         gondal2021, section 4.2 and Figure 5.

@@ -76,8 +76,8 @@ DIGITS: Final = 10
 class StackedMNIST(SingleItem, AnswerTask):
     r"""Which digits are in the image? Tested on more and fewer of them than training shows.
 
-    **What is asked.** A gray image of 64 × 64 pixels, as bytes, shows one or several different
-    handwritten digits. The answer is a logit for each of the ten digits, positive if it is there.
+    **Task.** A gray image of 64 × 64 pixels, as bytes, shows one or several different handwritten
+    digits. The answer is a logit for each of the ten digits, positive if it is there.
 
     **Worked example.**
 

@@ -189,13 +189,13 @@ class DataSet:
     """A published data set, file by file.
 
     A file may also be there compressed with xz, under its name and `.xz`, or inside the archive;
-    its digest is that of its own bytes.
+    its digest is the digest of the unpacked file.
 
     Args:
-        name: Its name, and that of its folder.
-        files: What belongs to it, by their names in its folder and in the archive.
+        name: Name of the data set and of its folder.
+        files: Files, by their names in its folder and in the archive.
         mirrors: Folders on the network that hold the files, in the order they are asked.
-        licence: Under which licence it is published, and by whom.
+        licence: License of the publication, and its authors.
         is_excerpt: Whether it is a part or a copy of a published one, which nobody but a user has.
         archive: The tar archive, compressed with gzip, that the files are published in, if any.
         pickles: Names of published files that are pickles, which are never loaded.
@@ -385,14 +385,14 @@ def check_digest(place: str, content: bytes, file: DataFile) -> None:
     """Raise `ValueError` unless `content` is the published file.
 
     Args:
-        place: Where it was found, for the error.
-        content: What was found.
-        file: What is published.
+        place: Path of the file, for the error.
+        content: Bytes of the file.
+        file: Published file.
     """
     if (found := hashlib.sha256(content).hexdigest()) != file.sha256.lower():
         raise ValueError(
             f"{place} must be the published file of {file.size} bytes with SHA-256 {file.sha256}, "
-            f"got {len(content)} bytes with {found}: put that one in its place"
+            f"got {len(content)} bytes with {found}: replace it"
         )
 
 

@@ -55,8 +55,8 @@ def file_digests(task: Any) -> dict[str, str]:
     """Compute the SHA-256 of the files that a task reads, by name; empty if it names no files.
 
     Of more than 1,000 files, one digest for each folder, over the names and the digests in it.
-    Those of the files are then kept in the cache folder, so that another process reads no file
-    that has not changed.
+    The digests of the files are then kept in the cache folder, so that another process reads
+    changed files only.
 
     Args:
         task: Any task; a file that is missing is left out.
@@ -83,7 +83,7 @@ def changed_files(task: Any, recorded: Mapping[str, str]) -> list[str]:
 
     Args:
         task: The task.
-        recorded: What `file_digests` gave when the run was recorded.
+        recorded: Digests of `file_digests` when the run was recorded.
 
     Raises:
         ValueError: If a file cannot be read.
@@ -165,7 +165,7 @@ def _place(files: Mapping[str, Path]) -> Path | None:
 PATIENCE: Final = 30.0
 """Seconds that an answer may take, beside the seconds for its received bytes."""
 SLOWEST: Final = 50_000
-"""Bytes a second of what has come."""
+"""Least bytes a second of an answer."""
 MOST_REDIRECTS: Final = 5
 _OVERHEAD: Final = 2**20
 """Bytes of heads, in addition to twice the bytes of the file."""
@@ -183,7 +183,8 @@ def check_address(address: str, schemes: Collection[str]) -> str:
         schemes: The right ones.
 
     Raises:
-        ValueError: If it begins otherwise, or names a user. What it says of one is not repeated.
+        ValueError: If it begins otherwise, or names a user, whose name and password are not
+            repeated.
     """
     try:
         parts = urlsplit(address)
@@ -353,15 +354,15 @@ SCHEMES: Final = ("https", "http", "file")
 def fetch(name: str, *, mirrors: Sequence[str] = ()) -> dict[Path, str]:
     """Bring the files of a data set into the cache, one after another.
 
-    A file that is there and as published is left. Any other is read from the first mirror that has
-    it as published, by size and SHA-256, written beside its place, and put there whole.
+    A file that exists as published is kept. Any other file is read from the first mirror that has
+    it as published, by size and SHA-256, written to a temporary file, and renamed.
 
     Args:
         name: Name of the data set.
         mirrors: Addresses of folders to ask first, before those that are known.
 
     Returns:
-        What each file was read from, by where it is now; an empty text if it was there.
+        Address that each file was read from, by its path; an empty text if it existed.
 
     Raises:
         UnknownNameError: If the data set is unknown.
@@ -402,7 +403,7 @@ def _is_whole(path: Path, file: DataFile) -> bool:
 
 
 def _bring(path: Path, file: DataFile, mirrors: Sequence[str]) -> str:
-    """Put the file into its place from the first mirror that has it; returns the address."""
+    """Put the file into the cache from the first mirror that has it; return the address."""
     failures = []
     for mirror in mirrors:
         address = urljoin(mirror.rstrip("/") + "/", file.name)

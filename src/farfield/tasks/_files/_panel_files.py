@@ -51,7 +51,7 @@ _LARGEST_FILE: Final = 2**24
 """Bytes; pixels of eight bytes that nothing compresses are 3.3 million."""
 _MOST_FIELDS: Final = 64
 _ENTRY: Final = b"PK\1\2"
-"""Stands before every entry of the directory of an archive, and by chance once in 4 GB."""
+"""Signature of every entry of the directory of an archive, found by chance once in 4 GB."""
 _PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods of NumPy."""
 _BROKEN: Final = (
@@ -145,7 +145,7 @@ class PanelFile:
             path: A file in the published layout.
 
         Raises:
-            ValueError: If it is none, or holds other than grey levels. The message names the file
+            ValueError: If it is none, or holds other than gray levels. The message names the file
                 and the field.
         """
         name = printable(path)
@@ -155,7 +155,7 @@ class PanelFile:
             low, high = image.min(), image.max()
         if not (0 <= low <= high <= 255) or (image != image.astype(np.uint8)).any():
             raise ValueError(
-                f"{name}: image must hold whole grey levels 0…255, "
+                f"{name}: image must hold whole gray levels 0…255, "
                 f"got {image.dtype} of {low}…{high}"
             )
         return image.astype(np.uint8).reshape(self.panels, PANEL_SIZE, PANEL_SIZE)
@@ -165,8 +165,8 @@ class PanelFile:
         stored = ((side, side, panels), (panels, side, side), (panels * side * side,))
         if header.dtype.kind not in "iuf" or header.shape not in stored:
             raise ValueError(
-                f"{name}: image must be grey levels of shape {stored[1]} or flat, one panel after "
-                f"another, as they are too where the shape is {stored[0]}, "
+                f"{name}: image must be gray levels of shape {stored[1]} or flat, one panel after "
+                f"another, also where the header has {stored[0]}, "
                 f"got {header.words}"
             )
 
@@ -297,7 +297,7 @@ def every_so_manyth(panels: Panels, step: int) -> Panels:
 def block_means(panels: Panels, step: int) -> Panels:
     """Average each square of pixels of panels, rounded, so that thin lines fade, not vanish.
 
-    For halves it is what bilinear interpolation gives.
+    For halves it equals bilinear interpolation.
 
     Args:
         panels: The panels.
@@ -348,7 +348,7 @@ def read_files(
     Args:
         paths: The files.
         image_size: Width and height of a panel.
-        layout: What a file holds.
+        layout: Layout of a file.
         smaller: Makes panels smaller where `image_size` is less than is stored.
 
     Raises:
@@ -421,11 +421,11 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
     return paths
 
 
-def panel_paths(places: Mapping[str, Path], patterns: Mapping[str, int | None]) -> dict[str, Path]:
+def panel_paths(folders: Mapping[str, Path], patterns: Mapping[str, int | None]) -> dict[str, Path]:
     """List the paths of files of problems, by their names.
 
     Args:
-        places: The folders, by what stands before the names of their files.
+        folders: Folders, by the prefix of the names of their files.
         patterns: Which files of each, with the wildcards of a shell, and how many of them, the
             first ones; `None` for all.
 
@@ -433,10 +433,10 @@ def panel_paths(places: Mapping[str, Path], patterns: Mapping[str, int | None]) 
         ValueError: If a folder has none.
     """
     return {
-        f"{before}{path.name}": path
-        for before, place in places.items()
+        f"{prefix}{path.name}": path
+        for prefix, folder in folders.items()
         for pattern, at_most in patterns.items()
-        for path in _matching(place, pattern)[:at_most]
+        for path in _matching(folder, pattern)[:at_most]
     }
 
 
@@ -491,7 +491,7 @@ def found_folder(named: str | None, *names: str) -> Path:
 
     Args:
         named: The data folder; without one, that of the environment variable FARFIELD_DATA.
-        names: What the publication's folder is called, and one in it, which files may also be in.
+        names: Name of the publication's folder, and of a folder in it, which may hold the files.
 
     Raises:
         ValueError: If no folder is named, or there is none.

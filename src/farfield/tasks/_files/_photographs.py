@@ -35,7 +35,7 @@ _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _KEPT_CHUNKS: Final = (b"IHDR", b"IDAT", b"IEND")
 """Kinds of chunks that a gray image needs."""
 _LARGEST_FILE: Final = 65_536
-"""Bytes; a picture of 32×32 grey pixels is far smaller."""
+"""Maximum bytes of a file; a picture of 32×32 gray pixels is far smaller."""
 
 
 def read_grey_png(path: Path, side: int) -> UInt8[np.ndarray, "height width"]:
@@ -62,7 +62,7 @@ def read_grey_png(path: Path, side: int) -> UInt8[np.ndarray, "height width"]:
     width, height, depth, color = struct.unpack(">IIBB", content[16:26])
     if (width, height, depth, color) != (side, side, 8, 0):
         raise ValueError(
-            f"{name} must be {side}×{side} in 8-bit grey (type 0), "
+            f"{name} must be {side}×{side} in 8-bit gray (type 0), "
             f"got {width}×{height} in {depth}-bit of color type {color}"
         )
     kept = [(kind, chunk) for kind, chunk in _chunks(content) if kind in _KEPT_CHUNKS]
@@ -71,7 +71,7 @@ def read_grey_png(path: Path, side: int) -> UInt8[np.ndarray, "height width"]:
     pixels = b"".join(chunk[8:-4] for kind, chunk in kept if kind == b"IDAT")
     alone = io.BytesIO(_SIGNATURE + b"".join(chunk for _, chunk in kept))
     try:
-        most = 2 * side * (side + 1)  # interlaced rows are shorter, each with a filter of its own
+        most = 2 * side * (side + 1)  # interlaced rows are shorter, each with a filter byte
         if len(zlib.decompressobj().decompress(pixels, most + 1)) > most:
             raise ValueError(f"its pixels unpack to more than {most:,} bytes")
         with Image.open(alone, formats=["PNG"]) as picture:
@@ -98,7 +98,7 @@ _KEPT_MARKERS: Final = {*range(0xC0, 0xD0), 0xDB, 0xDD, 0xE0, 0xEE} - {0xC8}
 """Markers of segments that a decoder needs: frame, tables, and how colors are stored (JFIF, Adobe).
 """
 _METADATA: Final = {*range(0xE1, 0xF0), 0xFE} - _KEPT_MARKERS
-"""Markers of what programs say of a picture."""
+"""Markers of metadata."""
 _APP1: Final = 0xE1
 _ORIENTED: Final = (b"Exif\0\0", b"http://ns.adobe.com/xap/1.0/\0")
 """Heads of the segments that may say how the camera was held."""
@@ -120,7 +120,7 @@ def opened_jpeg(path: Path, content: bytes, *, oriented: bool = False) -> Iterat
     Args:
         path: The file, for the error.
         content: Its bytes.
-        oriented: Whether the picture keeps what the file says of how the camera was held.
+        oriented: Whether the picture keeps the orientation of the camera.
     """
     try:
         with strict_pictures():

@@ -24,8 +24,8 @@ from farfield.tasks._protocol._task import CHANNELS_FIRST, TRAINING, Count, Form
 class ImageClasses(ImageTask):
     r"""Of which class is an image?
 
-    **What is asked.** An image, as bytes, shows something of one of the classes of its data set.
-    The answer is a logit for each class.
+    **Task.** An image, as bytes, shows something of one of the classes of its data set. The answer
+    is a logit for each class.
 
     **Worked example** (CIFAR-10).
 
@@ -35,7 +35,7 @@ class ImageClasses(ImageTask):
 
     **Regimes.** `training`, `validation` and `test` show images of the same kind. Those of
     validation are held out from the training file, as many of each class, drawn for each run;
-    without any there is no such regime. What is further away (deformations, attacks) is made from
+    without any there is no such regime. Images further away (deformations, attacks) are made from
     these by perturbations of an experiment.
 
     **Score, floor and ceiling.** Share of right answers; one over the number of classes by
@@ -47,14 +47,14 @@ class ImageClasses(ImageTask):
     **Known shortcuts.** Not all classes of SVHN are equally frequent.
 
     **Source and deviations.** Lamb 2022, chapter 4, trains with stochastic gradient descent on
-    all training images. Its released code has a loss of its own (`binary_cross_entropy`) and a
-    largest number of labels of each class (`labels_per_class`), which leaves out images of SVHN.
-    Images are augmented by an objective and standardized by a module, not by the task.
-    Names that end in a number are parts of a data set, for machines that lack the whole:
-    `cifar10-exact-8068` has 8,068 of the training images and the whole test, `svhn-first1083`
-    takes the last fifth of 1,083 training images for tests. `cifar10-jpeg` is a copy of all of
-    CIFAR-10 with other pixels, at 30 dB from those published. The tests of `tiny-imagenet` are its
-    validation images; bytes of both are those of the decoder of JPEG files.
+    all training images. Its released code has another loss (`binary_cross_entropy`) and a largest
+    number of labels of each class (`labels_per_class`), which leaves out images of SVHN. Images are
+    augmented by an objective and standardized by a module, not by the task. Names that end in a
+    number are parts of a data set, for machines that lack the whole: `cifar10-exact-8068` has 8,068
+    of the training images and the whole test, `svhn-first1083` takes the last fifth of 1,083
+    training images for tests. `cifar10-jpeg` is a copy of all of CIFAR-10 with other pixels, at 30
+    dB from those published. The tests of `tiny-imagenet` are its validation images; bytes of both
+    are those of the decoder of JPEG files.
 
     Args:
         data_set: Name of the images: `cifar10`, `cifar10-exact-8068`, `cifar10-jpeg`, `cifar100`,
@@ -131,9 +131,9 @@ class ImageClasses(ImageTask):
 class FewLabels(ImageTask):
     r"""Of which class is an image, when few training images have labels?
 
-    **What is asked.** As in `ImageClasses`: a logit for each class of an image. Training shows
-    few images with labels, and a set `unlabelled` of many more without, which objectives read by
-    this name, e.g. `ICT(consistency="unlabelled")`.
+    **Task.** As in `ImageClasses`: a logit for each class of an image. Training shows few images
+    with labels, and a set `unlabelled` of many more without, which objectives read by this name,
+    e.g. `ICT(consistency="unlabelled")`.
 
     **Worked example** (CIFAR-10 as published, 400 labels of each class).
 
@@ -197,8 +197,8 @@ class FewLabels(ImageTask):
         counts = np.bincount(labels[rows[TRAINING]], minlength=self.num_outputs)
         if (fewest := counts.min()) < self.labels_per_class:
             raise ValueError(
-                f"labels_per_class must be at most {fewest}, which is what class "
-                f"{counts.argmin()} of {self.data_set} has beside validation_per_class="
+                f"labels_per_class must be at most {fewest}, the images of class "
+                f"{counts.argmin()} of {self.data_set} beside validation_per_class="
                 f"{self.validation_per_class}, got {self.labels_per_class}"
             )
         return rows

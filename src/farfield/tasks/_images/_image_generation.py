@@ -40,9 +40,9 @@ _PART: Final = 2_000
 class ImageGeneration(SingleItem):
     r"""Make an image like the images of a data set out of noise.
 
-    **What is asked.** A vector of noise, independent numbers of mean 0 and variance 1. The answer
-    is an image, its pixels one after another as fractions 0…1, that might be from the data set.
-    Which image is not said: that of a problem has nothing to do with its noise.
+    **Task.** A vector of noise, independent numbers of mean 0 and variance 1. The answer is an
+    image, its pixels one after another as fractions 0…1, that might be from the data set. Which
+    image is not said: that of a problem has nothing to do with its noise.
 
     **Worked example** (MNIST).
 
@@ -50,7 +50,7 @@ class ImageGeneration(SingleItem):
       128 numbers such as 0.31, -1.20, …      output 784 pixels that show some digit
     ```
 
-    **Regimes.** `training` and `test` have the images of the two files, each with noise of its own.
+    **Regimes.** `training` and `test` have the images of the two files, each with different noise.
     Both are at distance 0: a model that repeats training images does well in the one alone.
 
     **Score, floor and ceiling.** A generator is judged by whole sets, through a network that its

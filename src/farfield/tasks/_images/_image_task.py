@@ -359,8 +359,8 @@ class ImageTask(SingleItem, ClassTask):
             stream: Stream of the run.
 
         Raises:
-            ValueError: If a file is missing or differs from the published one, or a class has not
-                so many images.
+            ValueError: If a file is missing or differs from the published one, or a class lacks as
+                many images.
         """
         place = stream.child("image-classes", f"v{self.version}", self.data_set)
         images, labels = self._files.read(False)

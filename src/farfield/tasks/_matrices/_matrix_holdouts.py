@@ -35,7 +35,7 @@ class Holdout:
     Args:
         test: Name of the test.
         distance: How far the test lies from training, in `unit`.
-        unit: What is withheld.
+        unit: Unit of the distance.
         withheld: Triples, or combinations of them, that training never shows; a problem of the test
             shows one of these at least. None: anything is shown by both.
         fewest: Triples of a problem, at least.

@@ -86,8 +86,8 @@ def draw_matrix_panels(
     """Draw a gray picture, black 0 to white 255, of each panel; lines lie over shapes.
 
     Args:
-        panels: What each shows: `CELL_FIELDS` numbers of each cell of the 3×3 grid, in reading
-            order, and one of each type of line.
+        panels: Descriptions: `CELL_FIELDS` numbers of each cell of the 3×3 grid, in reading order,
+            and one of each type of line.
         image_size: Width and height in pixels; 80 keeps every second pixel of 160 in each
             direction, the first included, and 40 has the mean of each four of these: every fourth
             pixel does not tell all sizes apart.
@@ -150,9 +150,9 @@ TRIPLE_NAMES: Final = tuple(
 )
 
 WHOLE: Final = np.array([[[0, 1, 2], [3, 4, 5]], [[0, 3, 6], [1, 4, 7]]])
-"""Places of the two whole lines of a matrix, if lines are rows and if they are columns."""
+"""Positions of the two whole lines of a matrix, for rows and for columns."""
 OPEN: Final = np.array([[6, 7], [2, 5]])
-"""Places of the line that a candidate ends, likewise."""
+"""Positions of the line that a candidate ends, for rows and for columns."""
 
 
 class Lines(NamedTuple):
@@ -160,7 +160,7 @@ class Lines(NamedTuple):
 
     Attributes:
         ends: The sets of levels that a line can end with.
-        start: Place in `lines` of the first line with each end.
+        start: Index into `lines` of the first line with each end.
         number: Number of lines with each end.
         lines: The lines, those with the same end together; none for a consistent union.
     """
@@ -176,7 +176,7 @@ def lines_of(triple: int, ladder: tuple[int, ...], fewest: int, most: int) -> Li
     """List the lines of a triple over the levels of a ladder.
 
     Args:
-        triple: Place in `TRIPLES`.
+        triple: Index into `TRIPLES`.
         ladder: The levels that may be shown, ascending.
         fewest: Levels that a panel shows, at least.
         most: Levels that a panel shows, at most.
@@ -247,7 +247,7 @@ def described(triple: int) -> tuple[str, ...]:
     """List the columns of a published description that are 1 for a triple.
 
     Args:
-        triple: Place in `TRIPLES`.
+        triple: Index into `TRIPLES`.
     """
     relation, attribute = TRIPLES[triple]
     return (*ATTRIBUTES[attribute].split("-"), RELATIONS[relation])
@@ -360,7 +360,7 @@ def shown(panels: Integer[np.ndarray, "item feature"]) -> Int64[np.ndarray, "ite
     """Read the set of levels of every attribute on each panel, in the order of `ATTRIBUTES`.
 
     Args:
-        panels: What is drawn.
+        panels: Descriptions of panels.
     """
     cells, lines = np.split(panels.astype(np.int64), [NUM_CELLS * CELL_FIELDS], axis=1)
     kind, size, color = np.moveaxis(cells.reshape(-1, NUM_CELLS, CELL_FIELDS), 2, 0)

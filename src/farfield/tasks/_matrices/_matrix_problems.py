@@ -72,7 +72,7 @@ def bounds_of(
     """Return the levels of an attribute, and the least and greatest number of levels of a panel.
 
     Args:
-        attribute: Place in `ATTRIBUTES`.
+        attribute: Index into `ATTRIBUTES`.
         levels: Those of `SCALES`.
         room: Whether there has to be room for levels of other attributes.
     """
@@ -118,7 +118,7 @@ class Contest(NamedTuple):
     """Two triples of an attribute, and all that both can be about.
 
     Attributes:
-        attribute: Place in `ATTRIBUTES`.
+        attribute: Index into `ATTRIBUTES`.
         triples: The two; a consistent union is the second.
         kinds: The lines of each.
         open: First two panels of an open line and its ends by the two; a union has any end.
@@ -137,7 +137,7 @@ class Contest(NamedTuple):
         Each is drawn until lines by either triple, drawn with it, obey that triple alone.
 
         Args:
-            generator: What draws.
+            generator: Generator of the words.
             count: Number of problems.
         """
         found = np.empty((count, 6), np.int64)
@@ -177,7 +177,7 @@ def contests(attribute: int, levels: tuple[int, ...], *, room: bool) -> tuple[Co
     """List all pairs of triples of an attribute that have enough in common.
 
     Args:
-        attribute: Place in `ATTRIBUTES`.
+        attribute: Index into `ATTRIBUTES`.
         levels: The levels of sizes and colors.
         room: Whether panels have to have room for levels of other attributes.
     """
@@ -218,7 +218,7 @@ class Contested:
     """Open lines of problems, each triple with two ends of which one is right.
 
     Args:
-        triples: What holds.
+        triples: Triples that hold.
         sets: Both ends of each triple's open line, by option of the candidates.
         known: Of each triple the ends of the first two lines, and the open line.
         right: The right end of each.
@@ -235,8 +235,8 @@ class Contested:
         """Draw the sets of levels of the first eight panels, line by line: `(item, 8, attribute)`.
 
         Args:
-            generator: What draws.
-            chosen: Which problems.
+            generator: Generator of the words.
+            chosen: Rows of the problems.
         """
         values = np.zeros((len(chosen), CONTEXT, len(ATTRIBUTES)), np.int64)
         for lines, rows, slots, attribute in kinds(self.triples[chosen], self.levels):
@@ -251,7 +251,7 @@ def contested(
     """Draw problems about the attributes of some triples; their relations are drawn anew.
 
     Args:
-        generator: What draws.
+        generator: Generator of the words.
         about: The triples.
         right: Option of each, 0 or 1, that the right candidate shows.
         levels: The levels of sizes and colors.
@@ -302,7 +302,7 @@ NUM_CANDIDATES: Final = 8
 PLACES: Final = CONTEXT + NUM_CANDIDATES
 """Panels of a problem: the matrix without its last one, then the candidates."""
 PART: Final = 2_000
-"""Problems drawn at once; each part has a stream of its own."""
+"""Number of problems drawn at once; each part has a separate stream."""
 _DRAWS: Final = 1_000
 """Draws of a matrix, at most, until it obeys its triples and no other; about six suffice."""
 _CELLS: Final = np.array([range(CONTEXT), [0, 3, 6, 1, 4, 7, 2, 5]])
@@ -324,7 +324,7 @@ _OPTIONS: Final = np.stack(
 )
 """Option of each candidate for each triple: for one triple; two, of which the
 second or the first has four; three; four. A shift of the options turns any candidate into any other
-and leaves the set as it is, so that the set does not distinguish them."""
+and leaves the set unchanged, so that the set does not distinguish them."""
 Panels = UInt8[np.ndarray, "batch 16 feature"]
 
 
@@ -338,7 +338,7 @@ class Matrices:
             triples is as likely as any other, and then each set.
         familiar: Levels of sizes and colors where they do not matter.
         levels: Those where they matter.
-        distractors: Whether what does not matter varies.
+        distractors: Whether irrelevant attributes vary.
         balanced: Whether candidates are between two relations in each attribute that matters; else
             they show any ends of lines.
     """
@@ -454,7 +454,7 @@ class _Free:
     """Ends of lines of each triple, any eight, whichever lines they end.
 
     Args:
-        triples: What holds.
+        triples: Triples that hold.
         options: The ends as numbers.
         sets: The same as sets of levels.
         right: The right option of each triple.
@@ -477,8 +477,8 @@ class _Free:
         there are enough.
 
         Args:
-            generator: What draws.
-            chosen: Which problems.
+            generator: Generator of the words.
+            chosen: Rows of the problems.
         """
         values = np.zeros((len(chosen), CONTEXT, len(ATTRIBUTES)), np.int64)
         for lines, rows, slots, attribute in kinds(self.triples[chosen], self.levels):

@@ -78,13 +78,13 @@ _DESCRIBED: Final = torch.tensor(
 class ProgressiveMatrices(MatrixTask):
     """Which panel completes a matrix of 3×3, given what holds along its rows or its columns?
 
-    **What is asked.** Eight panels of a matrix in reading order, the ninth lacking, and eight
-    candidates for it. One to four *triples* of a relation, an object and an attribute hold along
-    all rows, or all columns; the answer is the one candidate with which all of them hold.
+    **Task.** Eight panels of a matrix in reading order, the ninth lacking, and eight candidates for
+    it. One to four *triples* of a relation, an object and an attribute hold along all rows, or all
+    columns; the answer is the one candidate with which all of them hold.
 
     Panels show shapes on a 3×3 grid and lines. Of shapes the number, type, size, color and
-    position can matter, of lines the type and color. What a panel shows of an attribute is a *set*
-    of levels, a number being one. From the first two panels of a line a relation makes the third:
+    position can matter, of lines the type and color. A panel shows a *set* of levels of each
+    attribute, and a single number. From the first two panels of a line a relation makes the third:
     *progression* moves all levels on by the step from the first to the second; *XOR*, *OR* and
     *AND* take the levels of exactly one, of either, of both; a *consistent union* is the same three
     sets in every line, in any order. There are 29 triples: positions and types of lines take no
@@ -121,23 +121,23 @@ class ProgressiveMatrices(MatrixTask):
     | `shape-colour` | nothing about colors of shapes | `withheld-shape-colour`: always that |
     | `line-type` | nothing about types of lines | `withheld-line-type`: always that |
 
-    Every problem of a test shows what is withheld, beside what is not. Where levels are withheld
-    every problem, in training too, has a triple about a size or a color; what does not matter
-    keeps to familiar levels. Where pairs are, there are at least two triples.
+    Every problem of a test shows withheld triples or levels, beside others. Where levels are
+    withheld every problem, in training too, has a triple about a size or a color; irrelevant
+    attributes keep to familiar levels. Where pairs are, there are at least two triples.
 
     **Score, floor and ceiling.** Share of right answers, a tie counting as wrong; 0.125 by
-    guessing; 1 by reading what the panels show.
+    guessing; 1 by reading the panels.
 
     **Known shortcuts.** None in the candidates alone. For one triple they show eight sets, each as
     likely to be right; for more they combine options of each triple (2 × 4, 2 × 2 × 2, or half of
     2 × 2 × 2 × 2), each option as often as any other, as in the attribute-bisection tree of hu2021.
     The matrix is drawn after the candidates, so that one of them fits. Whoever sees only some of
     the triples is right more often than by guessing: one of three halves the choice. Whoever looks
-    at the last row and column alone, and not at what holds along the whole ones, is too. With one
+    at the last row and column alone, and not at the rules of the whole lines, is too. With one
     triple (two where pairs are withheld) and without distraction, to choose the candidate that in
     most attributes and lines shows no level but those of the two panels before it gets a quarter to
     two fifths right; to choose the one with which most attributes of the last row or column obey
-    any relation other than a consistent union, three to four fifths. Only what is above that says
+    any relation other than a consistent union, three to four fifths. Only a score above that says
     that a rule was found.
 
     `balanced` mends that. Then there are three triples or four, and the eight candidates are a tree
@@ -148,7 +148,7 @@ class ProgressiveMatrices(MatrixTask):
     So the last row, the last column and the candidates together leave all eight as likely: of two
     relations a union has an end that no other panel of these shows. The levels of shortcuts are
 
-    | what is read | free | balanced |
+    | panels read | free | balanced |
     |---|---|---|
     | the candidates alone (a network trained on them) | 12.5 % | 12.5 % |
     | the last row and column: adds no level | 24 to 41 % | 12.5 % |
@@ -176,10 +176,10 @@ class ProgressiveMatrices(MatrixTask):
         test_problems: Number of problems of the validation set and of the test.
         image_size: Width and height of a panel: 40, 80 or 160 pixels. 80 keeps every second pixel
             of 160 in each direction, 40 has the mean of each four of these.
-        holdout: What training withholds: a name of the table above.
+        holdout: Name of a holdout of the table above.
         most_triples: Triples of a problem, at most: 1 to 4.
-        distractors: Whether what does not matter varies, within a panel too. Else it is the same in
-            all panels, and there are only shapes or lines where only these matter.
+        distractors: Whether irrelevant attributes vary, within a panel too; otherwise they are the
+            same in all panels, and there are only shapes or lines where only these are relevant.
         balanced: Whether the last row, the last column and the candidates tell nothing, as said
             above. Then `most_triples` is 3 or 4, and the fewest are 3.
 
@@ -241,7 +241,7 @@ class ProgressiveMatrices(MatrixTask):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training, its like, then what is withheld."""
+        """Regimes: training, validation, then the test of the holdout."""
         test = self._holdout
         return regimes_at(test.unit, {TRAINING: 0, VALIDATION: 0, test.test: test.distance})
 
@@ -297,7 +297,7 @@ class ProgressiveMatrices(MatrixTask):
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """Return the outputs of the rule: 1 for candidates with which all rules of the matrix hold.
 
-        Read off what the panels are drawn from, not off the answer or its latent description.
+        Read off the descriptions of the panels, not off the answer or its latent description.
 
         Args:
             problems: Problems of any regime, as drawn.

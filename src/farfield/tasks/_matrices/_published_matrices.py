@@ -96,10 +96,10 @@ def read_matrices(
 class PublishedMatrices(PublishedPanels, MatrixTask):
     """The progressive matrices of Barrett et al. 2018 (PGM), from the files that they publish.
 
-    **What is asked.** Eight panels of a 3×3 matrix, the last one lacking, and eight candidates for
-    it. One to four triples of a relation (progression, XOR, OR, AND, consistent union), an object
-    (shape, line) and an attribute (size, type, color, position, number) hold along its rows or
-    columns; with which candidate do they? `ProgressiveMatrices` asks the same of panels of its own.
+    **Task.** Eight panels of a 3×3 matrix, the last one lacking, and eight candidates for it. One
+    to four triples of a relation (progression, XOR, OR, AND, consistent union), an object (shape,
+    line) and an attribute (size, type, color, position, number) hold along its rows or columns;
+    with which candidate do they? `ProgressiveMatrices` generates panels for the same task.
 
     **Worked example.** Along the rows: progression of the number of shapes.
 
@@ -117,17 +117,17 @@ class PublishedMatrices(PublishedPanels, MatrixTask):
 
     **Regimes.** `training`, `validation` and the test of one of the eight published sets, named
     after it: 1,200,000, 20,000 and 200,000 problems in the publication. Validation is of the
-    training kind, the test shows what training withholds. Every seed has the same problems.
+    training kind, the test shows the withheld triples or levels. Every seed has the same problems.
 
     **Score, floor and ceiling.** Share of right answers, a tie counting as wrong; 0.125 by
-    guessing. The ceiling is the published answers themselves: pictures do not say what they were
-    drawn from.
+    guessing. The ceiling is the published answers themselves: pictures do not show their
+    descriptions.
 
     **Known shortcuts.** The publication reports that a network that sees the candidates alone is
     right more often than by guessing.
 
     **Source and deviations.** Barrett et al. 2018; which fields files have, and that panels stand
-    one after another in them, after loaders of others and what users report: the publication
+    one after another in them, after independent loaders and reports of users: the publication
     documents them in part. The files are those of the folder `pgm` of the data folder, or of a
     folder in it that is called like the set. Images are read at 80×80, each pixel the mean of four.
 

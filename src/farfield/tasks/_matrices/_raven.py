@@ -48,10 +48,10 @@ _FILE: Final = PanelFile(
 class RAVEN(PublishedPanels, MatrixTask):
     """The matrices of Zhang et al. 2019 (RAVEN), from the files that their authors publish.
 
-    **What is asked.** Eight panels of a 3×3 matrix, the last one lacking, and eight candidates for
-    it. Along the rows number, position, type, size and color of shapes each are constant, a
-    progression, an arithmetic, or the same three values in every row; with which candidate do they
-    go on? How shapes are laid out in a panel is one of seven configurations.
+    **Task.** Eight panels of a 3×3 matrix, the last one lacking, and eight candidates for it. Along
+    the rows number, position, type, size and color of shapes each are constant, a progression, an
+    arithmetic, or the same three values in every row; with which candidate do they go on? How
+    shapes are laid out in a panel is one of seven configurations.
 
     **Worked example.** Types are the same three in every row.
 

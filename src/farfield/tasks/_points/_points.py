@@ -102,7 +102,8 @@ def unit_vectors(angles: Int64[np.ndarray, " batch"]) -> Float64[np.ndarray, "ba
         turned = across * cosine - up * sine, across * sine + up * cosine
         has_bit = (angles & bit) > 0
         across, up = np.where(has_bit, turned[0], across), np.where(has_bit, turned[1], up)
-        # Half the angle: cos² = (1 + cos 2x) / 2, and sin = sin 2x / (2 cos) but for a half turn.
+        # Half the angle: cos² = (1 + cos 2x) / 2, and sin = sin 2x / (2 cos) except for a half
+        # turn.
         half = math.sqrt((1 + cosine) / 2)
         cosine, sine = half, sine / (2 * half) if half else 1.0
         bit //= 2
@@ -130,10 +131,9 @@ MOONS: Final = 2
 class TwoMoons(PointTask):
     r"""On which of two half circles does a point lie, when few points have labels?
 
-    **What is asked.** Points lie about two half circles that reach into each other. The answer is
-    a logit for each of them. Training shows three points of each with labels, and a set
-    `unlabelled` of many more without, which objectives read by this name, e.g.
-    `ICT(consistency="unlabelled")`.
+    **Task.** Points lie about two half circles that reach into each other. The answer is a logit
+    for each of them. Training shows three points of each with labels, and a set `unlabelled` of
+    many more without, which objectives read by this name, e.g. `ICT(consistency="unlabelled")`.
 
     **Worked example** (numbers are labels).
 
@@ -241,8 +241,8 @@ Arms = Annotated[int, Limits(at_least=2, at_most=100)]
 class Spirals(PointTask):
     r"""On which arm of a spiral does a point lie?
 
-    **What is asked.** Points lie about the arms of a spiral, which start in the middle and wind
-    once around it. The answer is a logit for each arm.
+    **Task.** Points lie about the arms of a spiral, which start in the middle and wind once around
+    it. The answer is a logit for each arm.
 
     **Worked example** (two arms).
 

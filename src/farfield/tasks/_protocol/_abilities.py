@@ -1,7 +1,7 @@
 """Optional abilities of tasks, as protocols.
 
-A task has an ability by having its members. Others ask `isinstance(task, HasSubsets)`, or the
-function beside the protocol, which knows what holds for a task without.
+A task has an ability by having its members. Callers ask `isinstance(task, HasSubsets)`, or the
+function beside the protocol, which has a default for other tasks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from farfield.tasks._protocol._task import TRAINING, Form, ProblemTask, Task, ax
 
 @runtime_checkable
 class HasForm(Protocol):
-    """A task with a `form` of its own."""
+    """A task that declares its `form`."""
 
     @property
     def form(self) -> Form:
@@ -71,13 +71,13 @@ class AnswersByHand(ProblemTask, Protocol):
 class Candidates(Protocol):
     """A task whose last positions are candidates, which a model scores.
 
-    `num_outputs` is `num_candidates`, and `segments` speaks of the places of one sequence to be
-    scored: the premises and one candidate behind them.
+    `num_outputs` is `num_candidates`, and `segments` are the positions of one sequence to score:
+    the premises, then one candidate.
     """
 
     @property
     def num_candidates(self) -> int:
-        """Number of candidates, which stand at the last places of a problem."""
+        """Number of candidates, at the last positions of a problem."""
         ...
 
 
@@ -109,7 +109,7 @@ class MultiOutput(Protocol):
 
 @runtime_checkable
 class FurtherScores(Protocol):
-    """A task with further scores of each problem, which have names and measures of their own."""
+    """A task with further named scores of each problem."""
 
     def further_scores(self, outputs: Tensor, problems: Problems) -> Mapping[str, Tensor]:
         """Compute the scores, `(batch,)` each, by their names in records."""
@@ -159,7 +159,7 @@ class SetScores(Protocol):
         """Compute the scores of a set, by their names in records.
 
         Args:
-            outputs: What a model answers to all of its problems.
+            outputs: Outputs of a model for all problems of the set.
             problems: The set.
         """
         ...
@@ -311,7 +311,7 @@ def metric_of(task: Task) -> str:
     Args:
         task: A task, which may be one that `NamesMetric`.
     """
-    # Of one that is wrapped too: since Python 3.12 `isinstance` overlooks what is passed on.
+    # Also of a wrapped task: since Python 3.12 `isinstance` overlooks forwarded attributes.
     named = getattr(task, "metric", None)
     if isinstance(named, str):
         return named

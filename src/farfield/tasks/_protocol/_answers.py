@@ -74,8 +74,8 @@ class AnswerTask(ABC):
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
         """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
-        The sets are those of `draw(stream(0))` whatever the generator: what one call withholds no
-        other shows.
+        The sets are those of `draw(stream(0))` whatever the generator, so that no call shows
+        problems that another call withholds.
 
         Args:
             regime: Name of the regime.
@@ -149,7 +149,7 @@ class ChoiceTask(AnswerTask):
     @property
     @abstractmethod
     def num_candidates(self) -> int:
-        """Number of candidates, at the last places of a problem."""
+        """Number of candidates, at the last positions of a problem."""
 
     @property
     def num_outputs(self) -> int:
@@ -174,7 +174,7 @@ def described_outputs(
     if not isinstance(items, LazyItems):
         raise ValueError(
             "problems must have the items they were drawn with, got a tensor: pictures do "
-            "not say what they were drawn from"
+            "not show their descriptions"
         )
     parts = torch.split(problems.index.cpu(), _PART)
     fits = torch.from_numpy(np.concatenate([fitting(items.latent[p].numpy()) for p in parts]))

@@ -146,7 +146,7 @@ def resample(
     """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
     The sets are those of `draw(stream(0))` whatever the generator, so that no call for training
-    ever shows what a call for a test withholds.
+    ever shows problems that a call for a test draws.
 
     Args:
         draw: The method `draw` of the task.

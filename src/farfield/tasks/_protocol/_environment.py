@@ -16,10 +16,10 @@ class VectorEnv(Protocol):
     """Several copies of an environment, acted in side by side.
 
     The methods have the signatures of gymnasium's `VectorEnv` in the mode `SAME_STEP`: where an
-    episode ends, the observation returned is the first of the next one, and its own last one
-    stands in `infos["final_obs"]`, in the same row. Worlds whose `metadata["autoreset_mode"]` is
+    episode ends, the observation returned is the first of the next one, and its last observation is
+    in `infos["final_obs"]`, in the same row. Worlds whose `metadata["autoreset_mode"]` is
     `DISABLED` are reset where an episode ends; those in the mode `NEXT_STEP` are refused. Arrays
-    may be filled anew at every step. What `state` returns is JSON.
+    may be filled anew at every step. `state` returns JSON.
     """
 
     num_envs: int
@@ -43,7 +43,7 @@ class VectorEnv(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what the environment holds."""
+        """Release the resources of the environment."""
         ...
 
     def state(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class VectorEnv(Protocol):
 class Environment(Task, Protocol):
     """Protocol of tasks that are acted in.
 
-    An observation is one array of fixed shape. What an agent is asked to do is part of it.
+    An observation is one array of fixed shape. The mission of the agent is part of it.
     """
 
     scored_episodes: ClassVar[int]

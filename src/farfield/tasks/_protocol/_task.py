@@ -18,7 +18,7 @@ TRAINING: Final = core.TRAINING
 """Name of the one regime a model learns from."""
 
 VALIDATION = "validation"
-"""Name of a regime of new problems of the training kind: what models may be chosen on."""
+"""Name of a regime of new problems of the training kind, for model selection."""
 
 
 @final
@@ -27,7 +27,7 @@ class Regime:
     """One named distribution of problems, and how far it lies from training.
 
     Args:
-        name: What differs from training, e.g. `"withheld-95"`.
+        name: Difference from training, e.g. `"withheld-95"`.
         distance: How far the regime lies from training, in `unit`. Training itself is at 0.
         unit: Unit of the distance, e.g. `"withheld shapes"`.
     """
@@ -55,7 +55,7 @@ class Task(Protocol):
     """Protocol of tasks: immutable, with a name, a version, regimes and a floor.
 
     A task is a frozen dataclass whose fields are the parameters of the paper. It knows of no
-    model, no device and no training. What it asks is in the protocols that extend this one.
+    model, no device and no training. Its questions are in the protocols that extend this one.
     """
 
     name: ClassVar[str]
@@ -77,8 +77,8 @@ class Task(Protocol):
 class ProblemTask(Task, Protocol):
     """Protocol of tasks that draw problems, score answers and know the ceiling.
 
-    The members below and those of `Task` are all that the rest of the library needs. What a task
-    may be able to do besides is declared as protocols, e.g. `Candidates`.
+    The members below and the members of `Task` are all that the rest of the library needs. Optional
+    abilities of tasks are separate protocols, e.g. `Candidates`.
     """
 
     @property
@@ -88,17 +88,17 @@ class ProblemTask(Task, Protocol):
 
     @property
     def length(self) -> int:
-        """Number of places of a problem."""
+        """Number of positions of a problem."""
         ...
 
     @property
     def num_outputs(self) -> int:
-        """Numbers a model gives for one problem (or one place, where it answers at every place)."""
+        """Number of outputs of a problem, or of a position, if every position is answered."""
         ...
 
     @property
     def segments(self) -> tuple[tuple[int, ...], ...]:
-        """Places that form one context each; together they cover all places once."""
+        """Positions that form one context each; together they cover all positions once."""
         ...
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
@@ -170,7 +170,7 @@ Reading = Literal[
     "restoration",
     "observation",
 ]
-"""Way in which a model reads a problem; `"observation"`: what an agent sees at one step."""
+"""Way in which a model reads a problem; `"observation"`: the view of an agent at one step."""
 
 
 @final

@@ -48,10 +48,10 @@ _MOST: Final = 10_000
 
 
 class Pair(NamedTuple):
-    """Luma of a picture, and what is enlarged from fewer of its pixels.
+    """Luma of a picture, and its enlargement from fewer pixels.
 
     Attributes:
-        sharp: Y, 16…235, rounded; levels of a gray picture as they are.
+        sharp: Y, 16…235, rounded; unchanged levels of a gray picture.
         blurred: Y as fractions of 255, made smaller and larger again.
     """
 
@@ -114,7 +114,7 @@ def _pair(path: Path, scale: int, smallest: int) -> Pair:
             f"multiple of {scale}, got {height} × {width}"
         )
     sharp = luma_of(pixels[:height, :width])
-    # As the paper's bicubic rows have it: Y is rounded, and what is made of it is not.
+    # Like the paper's bicubic rows: Y is rounded, and its enlargement is not.
     few = bicubic_resize(sharp.double(), (height // scale, width // scale))
     return Pair(sharp, (bicubic_resize(few, (height, width)) / 255).float())
 
@@ -162,8 +162,8 @@ _NO_TEST: Final = -1
 class SuperResolution(SingleItem):
     r"""How does an image look with more pixels? It is given after bicubic enlargement.
 
-    **What is asked.** An image was made smaller by a factor and enlarged to its size again, both by
-    bicubic interpolation. The answer is the image as it was: luma only, fractions of 255.
+    **Task.** An image was made smaller by a factor and enlarged to its size again, both by bicubic
+    interpolation. The answer is the image as it was: luma only, fractions of 255.
 
     **Worked example.**
 
@@ -176,19 +176,19 @@ class SuperResolution(SingleItem):
 
     **Regimes.** `training` shows patches of `patch` × `patch` pixels, `stride` pixels apart, of the
     images of one folder; `validation`, where images are held out for it, whole images of the same
-    folder. Each folder of `tests` is a regime of whole images of their own sizes, under its name.
-    A PNG, JPEG or BMP file is an image; one in color is turned into Y of 16…235, rounded, as by
+    folder. Each folder of `tests` is a regime of whole images of different sizes, under its name. A
+    PNG, JPEG or BMP file is an image; one in color is turned into Y of 16…235, rounded, as by
     MATLAB's `rgb2ycbcr`, the levels of a gray one are taken as Y. An image is cut to a multiple of
     the factor, right and below. Resizing is MATLAB's, without rounding.
 
     **Score, floor and ceiling.** PSNR in decibels of the answer in levels, rounded, without `shave`
     pixels along each border, image by image; `ssim` is the structural similarity of the same with
     the border repeated outwards, as by MATLAB's `ssim`. Means are over images. Answers may lack as
-    many pixels along each border as convolutions without padding take: loss and scores are of what
-    is there. The floor is that of gray for all pixels, 6.02 dB or more; bicubic enlargement itself,
-    which needs no training, is the one to beat. An error as large as that of rounding counts as the
-    ceiling, 58.9 dB. The loss is half the mean squared error of fractions. Images of tests with 20
-    or fewer have scores of their own, by name.
+    many pixels along each border as convolutions without padding take: loss and scores are of the
+    pixels that are left. The floor is that of gray for all pixels, 6.02 dB or more; bicubic
+    enlargement itself, which needs no training, is the one to beat. An error as large as that of
+    rounding counts as the ceiling, 58.9 dB. The loss is half the mean squared error of fractions.
+    Images of tests with 20 or fewer also have separate scores, by name.
 
     **Known shortcuts.** None.
 

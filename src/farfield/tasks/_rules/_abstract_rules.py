@@ -215,7 +215,7 @@ def balanced_counts(
     """Count problems of each kind in each set, equal parts: all, or `max_problems` together.
 
     A kind of which there are fewer is repeated. Where the sets share their images, training leaves
-    to the test what it does not need, and a twentieth of the problems at the least.
+    to the test the problems that it does not need, at least a twentieth.
 
     Args:
         kinds: The kinds of each regime, over the images of that regime.
@@ -268,10 +268,10 @@ def draw_digits(
 ) -> dict[str, list[Digits]]:
     """Draw the numbered problems of each set, by regime and kind.
 
-    No problem comes twice in a set unless all of its kind come; none stands in two sets.
+    No problem comes twice in a set unless all of its kind come; none is in two sets.
 
     Args:
-        place: Stream of the task. Every kind of every set is drawn from a stream of its own.
+        place: Stream of the task. Every kind of every set is drawn from a separate child.
         kinds: The kinds of each regime, over the images of that regime.
         counts: Wanted number of problems of each regime and kind.
         shared: Whether both regimes use the same images, so that their problems must be split.
@@ -348,7 +348,7 @@ def spelled(
 
     Args:
         pattern: Name of the pattern.
-        letters: The image that each letter stands for.
+        letters: Image of each letter.
     """
     return letters[:, list(PATTERNS[pattern])]
 

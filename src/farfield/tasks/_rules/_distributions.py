@@ -24,9 +24,9 @@ from farfield.tasks._rules._glyph_set import GlyphSet
 class DistributionOfThree(FourChoices, NumberedTask):
     """Which image completes the second row, so that both rows hold the same three?
 
-    **What is asked.** Nine images: the first row of three, the first two of the second row, and
-    four choices. Both rows hold the same three images in an order of their own. The answer is the
-    place, 0 … 3, of the missing one among the choices.
+    **Task.** Nine images: the first row of three, the first two of the second row, and four
+    choices. Both rows hold the same three images in different orders. The answer is the position, 0
+    … 3, of the missing image among the choices.
 
     **Worked example.**
 
@@ -113,7 +113,7 @@ class DistributionOfThree(FourChoices, NumberedTask):
         return [_array(first_row, second_row, choices)]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: what the first row holds and the second still lacks.
+        """Return the outputs of the rule: the first row holds the image, the second row lacks it.
 
         Args:
             problems: Problems of any regime.
@@ -130,9 +130,9 @@ _LONGEST: Final = 20
 class DistributionOfN(FourChoices, NumberedTask):
     """Which image completes the second row, so that both rows hold the same n?
 
-    **What is asked.** The first row of n images, the first n − 1 of the second row, and four
-    choices: 2n + 3 images. Both rows hold the same n images in an order of their own. The answer
-    is the place, 0 … 3, of the missing one among the choices.
+    **Task.** The first row of n images, the first n − 1 of the second row, and four choices: 2n + 3
+    images. Both rows hold the same n images in different orders. The answer is the position, 0 … 3,
+    of the missing image among the choices.
 
     **Worked example**, with n = 5.
 
@@ -147,12 +147,12 @@ class DistributionOfN(FourChoices, NumberedTask):
     **Regimes.** `training` shows N − m of the N images; `withheld-m` only the m others. A side
     needs n + 1 images. A set holds every array (n images in order, the order of the second row) or
     `max_problems` of them, none twice. With m = 0 both sets use all images and share no array. The
-    choices are the missing image, two others of the second row and one of the same regime that
-    stands in no row, drawn once for each array, in random order.
+    choices are the missing image, two others of the second row and one of the same regime that is
+    in no row, drawn once for each array, in random order.
 
     | | n = 3 | 4 | 5 | 10 | 20 |
     |---|---|---|---|---|---|
-    | places | 9 | 11 | 13 | 23 | 43 |
+    | positions | 9 | 11 | 13 | 23 | 43 |
     | fewest images on a side | 4 | 5 | 6 | 11 | 21 |
     | arrays of so few | 144 | 2,880 | 10,000 | 10,000 | 10,000 |
 
@@ -160,14 +160,14 @@ class DistributionOfN(FourChoices, NumberedTask):
     Neither depends on n.
 
     **Known shortcuts.** Those of distribution-of-three, at every n: the first row alone rules out
-    the image that stands in no row, and gets a third right; the second row alone leaves two
-    choices, a half. The choice that was seen once in the array is the answer: counting is enough,
-    the rows need not be distinguished.
+    the image that is in no row, and gets a third right; the second row alone leaves two choices, a
+    half. The choice that was seen once in the array is the answer: counting is enough, the rows
+    need not be distinguished.
 
     **Source and deviations.** After distribution-of-three (Webb, Sinha, Cohen 2021, section 2 and
-    A.2.3), which it is with n = 3, but for the numbers drawn. There are four choices at every n,
-    and not n + 1, so that floor and shortcuts stay what they are and a curve over n shows the
-    length of the rows alone.
+    A.2.3), which it equals at n = 3, except for the numbers drawn. There are four choices at every
+    n, and not n + 1, so that floor and shortcuts stay the same and a curve over n shows the length
+    of the rows alone.
 
     Args:
         row_length: Number of images of a row, n, from 3 to 20.
@@ -222,7 +222,7 @@ class DistributionOfN(FourChoices, NumberedTask):
         return [_array(first_row, second_row, choices)]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: what the first row holds and the second still lacks.
+        """Return the outputs of the rule: the first row holds the image, the second row lacks it.
 
         Args:
             problems: Problems of any regime.

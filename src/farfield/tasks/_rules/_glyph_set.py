@@ -29,12 +29,12 @@ PAPER_DIGEST: Final = "e72b6623cc5efacd0e3df8c5b91775db11c760b38ad6cc5d40685de19
 @final
 @dataclass(frozen=True, eq=False)
 class GlyphSet:
-    """A table of distinct grey images of one size.
+    """A table of distinct gray images of one size.
 
     Two tables are equal when their pixels are. The images are copied and cannot be changed.
 
     Args:
-        images: Grey levels 0 (black) to 255 (white), one image per row.
+        images: Gray levels 0 (black) to 255 (white), one image per row.
 
     Shape:
         images: `(item, height, width)`, at least one image.
@@ -51,13 +51,13 @@ class GlyphSet:
             raise ValueError(f"images must be a NumPy array, got {type(images).__name__}")
         if images.dtype != np.uint8:
             raise ValueError(
-                f"images must hold uint8 grey levels 0…255, got {images.dtype}: "
+                f"images must hold uint8 gray levels 0…255, got {images.dtype}: "
                 "scale, round and convert with .astype(numpy.uint8)"
             )
         if images.ndim != 3 or 0 in images.shape:
             raise ValueError(
                 f"images must be of (item, height, width), got shape {images.shape}: "
-                "one grey image per row, without a channel axis"
+                "one gray image per row, without a channel axis"
             )
         held = np.array(images, order="C")
         _refuse_duplicates(held)

@@ -31,9 +31,9 @@ _LAST_RULES = ("ABA", "ABB", "AAA")
 class IdentityRules(FourChoices, NumberedTask):
     """Which image continues the second row by the pattern of the first?
 
-    **What is asked.** Nine images: a first row of the pattern ABA, ABB or AAA, the first two
-    images of a second row of the same pattern over other images, and four choices. The answer is
-    the place, 0 … 3, among the choices of the image that completes the second row.
+    **Task.** Nine images: a first row of the pattern ABA, ABB or AAA, the first two images of a
+    second row of the same pattern over other images, and four choices. The answer is the position,
+    0 … 3, among the choices of the image that completes the second row.
 
     **Worked example.**
 
@@ -61,7 +61,8 @@ class IdentityRules(FourChoices, NumberedTask):
 
     **Known shortcuts.** The answer is always an image of the second row: its first in ABA and AAA,
     its second in ABB and AAA. So choosing the first without a look at the first row gets two
-    thirds right, and choosing what the first row lacks half of ABA and ABB and a third of AAA.
+    thirds right, and choosing an image that the first row lacks half of ABA and ABB and a third of
+    AAA.
 
     **Source and deviations.** Webb, Sinha, Cohen 2021, section 2, A.2.4, Table 4. The text balances
     the patterns by uniform random sampling; the released code takes exactly a third of each:
@@ -155,9 +156,9 @@ _MIDDLE_RULES: Final = ("ABA", "AAA", "ABB", "AAB")
 class IdentityRulesMiddle(FourChoices, NumberedTask):
     """Which image is the middle of the second row, by the pattern of the first?
 
-    **What is asked.** Nine images: a first row of the pattern ABA, AAA, ABB or AAB, the first and
-    the last image of a second row of the same pattern over other images, and four choices. The
-    answer is the place, 0 … 3, among the choices of the image that stands between the two.
+    **Task.** Nine images: a first row of the pattern ABA, AAA, ABB or AAB, the first and the last
+    image of a second row of the same pattern over other images, and four choices. The answer is the
+    position, 0 … 3, among the choices of the image between the two.
 
     **Worked example.**
 
@@ -175,8 +176,8 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
       └───┘└───┘└───┘      └───┘└───┘└───┘└───┘
     ```
 
-    In ABA the missing image has not been seen before: the second row is over other images than
-    the first, and of the four choices only one stands in neither.
+    In ABA the missing image is new: the second row is over other images than the first, and of the
+    four choices only one is in neither.
 
     **Regimes.** `training` shows N − m of the N images; `withheld-m` only the m others. A problem
     uses four images, which are also its choices: all four stand in the completed rows of ABA, ABB

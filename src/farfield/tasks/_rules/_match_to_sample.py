@@ -30,11 +30,11 @@ from farfield.tasks._rules._glyph_set import GlyphSet
 @final
 @dataclass(frozen=True, kw_only=True)
 class RelationalMatchToSample(YesNo, NumberedTask):
-    """Which of two pairs stands in the same relation as the source pair?
+    """Which of two pairs has the same relation as the source pair?
 
-    **What is asked.** Six images: a source pair and two target pairs, one of two equal and one of
-    two different images. The answer is the pair, 0 or 1, that is like the source in this. No image
-    stands in two pairs.
+    **Task.** Six images: a source pair and two target pairs, one of two equal and one of two
+    different images. The answer is the pair, 0 or 1, that is like the source in this. No image is
+    in two pairs.
 
     **Worked example.**
 
@@ -59,9 +59,9 @@ class RelationalMatchToSample(YesNo, NumberedTask):
 
     **Score, floor and ceiling.** Share of right answers; 0.5 by guessing; 1 by comparing pixels.
 
-    **Known shortcuts.** None in one image or one pair: relation of the source and place of the
-    answer are independent. The two target pairs always differ in kind, so that one of them and
-    the source suffice.
+    **Known shortcuts.** None in one image or one pair: relation of the source and position of the
+    answer are independent. The two target pairs always differ in kind, so that one of them and the
+    source suffice.
 
     **Source and deviations.** Webb, Sinha, Cohen 2021, section 2, A.2.2, Table 2. The text answers
     by one sigmoid unit; the released code by two logits and a softmax: `softmax=True`. The text
@@ -147,9 +147,9 @@ _OF_TWO_IMAGES: Final = ("AAB", "ABA", "ABB")
 class TripleMatchToSample(YesNo, NumberedTask):
     """Which of two triples has the pattern of the source triple?
 
-    **What is asked.** Nine images: a source triple of the pattern AAB, ABA or ABB and two target
-    triples, one of the same pattern and one of another. The answer is the triple, 0 or 1, that has
-    the pattern of the source. No image stands in two triples.
+    **Task.** Nine images: a source triple of the pattern AAB, ABA or ABB and two target triples,
+    one of the same pattern and one of another. The answer is the triple, 0 or 1, that has the
+    pattern of the source. No image is in two triples.
 
     **Worked example.**
 
@@ -164,9 +164,9 @@ class TripleMatchToSample(YesNo, NumberedTask):
 
     **Regimes.** `training` shows N − m of the N images; `withheld-m` only the m others. Each pair
     of different patterns, one of the source and one of the other triple, has an equal part of a
-    set; the place of the answer is independent of both. A set holds every problem (six images in
-    order, the patterns, the place), or `max_problems` without repetition. With m = 0 both sets use
-    all images and share no problem.
+    set; the position of the answer is independent of both. A set holds every problem (six images in
+    order, the patterns, the position), or `max_problems` without repetition. With m = 0 both sets
+    use all images and share no problem.
 
     | | m = 0 | 50 | 85 | 94 |
     |---|---|---|---|---|
@@ -179,10 +179,10 @@ class TripleMatchToSample(YesNo, NumberedTask):
     **Score, floor and ceiling.** Share of right answers; 0.5 by guessing; 1 by comparing pixels.
 
     **Known shortcuts.** None in one image, in the source alone or in the targets alone, and none
-    in the number of different images: every triple has two. Comparing the same two places in every
-    triple separates two of the three patterns from the third: 5/6 right. With `all_patterns` the
-    number of different images (the visual entropy that baboons go by, Fagot et al. 2001) gets 0.85
-    right; AAA and ABC have no pattern beside them that has as many.
+    in the number of different images: every triple has two. Comparing the same two positions in
+    every triple separates two of the three patterns from the third: 5/6 right. With `all_patterns`
+    the number of different images (the visual entropy that baboons go by, Fagot et al. 2001) gets
+    0.85 right; AAA and ABC have no pattern beside them that has as many.
 
     **Source and deviations.** After relational match-to-sample (Webb, Sinha, Cohen 2021, section 2
     and A.2.2): with pairs the two relations differ in their number of images, with these triples

@@ -27,7 +27,7 @@ from farfield.tasks._rules._glyph_set import GlyphSet
 class SameDifferent(YesNo, NumberedTask):
     """Are the two images the same?
 
-    **What is asked.** Two images; the answer is 0 if they are the same and 1 if they differ.
+    **Task.** Two images; the answer is 0 if they are the same and 1 if they differ.
 
     **Worked example.**
 
@@ -51,9 +51,9 @@ class SameDifferent(YesNo, NumberedTask):
 
     **Score, floor and ceiling.** Share of right answers; 0.5 by guessing; 1 by comparing pixels.
 
-    **Known shortcuts.** None in one image alone, but for m = 0, where an image whose "same" pair
+    **Known shortcuts.** None in one image alone, except at m = 0, where an image whose "same" pair
     fell into the other set occurs in this one with the answer 1 only. A network can learn the few
-    training pairs by heart at m ≥ 95: that is what the test is about.
+    training pairs by heart at m ≥ 95: the test is about that.
 
     **Source and deviations.** Webb, Sinha, Cohen 2021, section 2, A.2.1, Table 1. The text answers
     by one sigmoid unit; the released code by two logits and a softmax: `softmax=True`. Where a set
@@ -149,9 +149,9 @@ def _answered(rows: Sequence[np.ndarray]) -> list[rules.Columns]:
 class TintedSameDifferent(YesNo, RuleTask):
     """Are the two images the same, whatever their tint?
 
-    **What is asked.** Two images of one tint, light or dark; the answer is 0 if they are the same
-    and 1 if they differ. In training every "same" pair is light and every "different" pair dark:
-    the tint of a single image gives away the answer. At test it does not.
+    **Task.** Two images of one tint, light or dark; the answer is 0 if they are the same and 1 if
+    they differ. In training every "same" pair is light and every "different" pair dark: the tint of
+    a single image gives away the answer. At test it does not.
 
     **Worked example.** Light images stand in plain boxes, dark ones in boxes with double lines.
 
@@ -164,7 +164,7 @@ class TintedSameDifferent(YesNo, RuleTask):
 
     **Regimes.** The pairs are those of same/different under the same seed: `training` shows N − m
     of the N images, the tests only the m others, or with m = 0 other pairs. The three tests have
-    the same pairs in other tints; their distance is the share of them whose tint stands for the
+    the same pairs in other tints; their distance is the share of pairs whose tint belongs to the
     wrong answer.
 
     | regime | tint | share misled |
@@ -174,7 +174,7 @@ class TintedSameDifferent(YesNo, RuleTask):
     | `tint-random` | independent of the answer | 50 % |
     | `tint-reversed` | the other answer's | 100 % |
 
-    A dark image has half the grey levels of the original, a light one half of them and a half more.
+    A dark image has half the gray levels of the original, a light one half of them and a half more.
 
     | | m = 0 | 50 | 85 | 95 | 98 |
     |---|---|---|---|---|---|
@@ -185,12 +185,12 @@ class TintedSameDifferent(YesNo, RuleTask):
 
     **Known shortcuts.** The tint, on purpose: going by it alone is always right in training and in
     `tint-kept`, right half the time in `tint-random` and never in `tint-reversed`. Training itself
-    cannot tell it from the rule; what a model learns shows which of the two it is inclined to.
-    Two images of a pair always share their tint, so that what compares them does not see it.
+    cannot tell it from the rule; the learned rule shows which of the two a model is inclined to.
+    Two images of a pair always share their tint, so that a comparison does not see it.
 
     **Source and deviations.** After same/different (Webb, Sinha, Cohen 2021, section 2 and A.2.1).
     It is the smallest of the tasks and has two answers, so that two tints suffice, and a single
-    image that gives away the answer is the plainest shortcut there is. Tints are grey levels: items
+    image that gives away the answer is the plainest shortcut there is. Tints are gray levels: items
     stay images of height and width, and every encoder reads them.
 
     Args:
@@ -290,9 +290,9 @@ _MOST: Final = 20
 class AllSame(YesNo, NumberedTask):
     """Are all k images the same?
 
-    **What is asked.** A row of k images; the answer is 0 if all are the same and 1 if not. Where
-    they are not, there are still only two different ones: one or more of the row, up to half of it,
-    are odd and all others equal.
+    **Task.** A row of k images; the answer is 0 if all are the same and 1 if not. Where they are
+    not, there are still only two different ones: one or more of the row, up to half of it, are odd
+    and all others equal.
 
     **Worked example**, with k = 6.
 
@@ -310,10 +310,10 @@ class AllSame(YesNo, NumberedTask):
 
     **Regimes.** `training` shows N − m of the N images; `withheld-m` only the m others. Half the
     problems of a set are of either answer; those that are not all the same have 1, 2, … ⌊k/2⌋ odd
-    images in equal parts, at any places. A set holds every problem (two images in order, the
-    places of the odd ones), those of the rarer numbers of odd images repeated, or `max_problems`;
-    the same ones, of which there are as many as images, are repeated equally often. With m = 0
-    both sets use all images and share no problem.
+    images in equal parts, at any positions. A set holds every problem (two images in order, the
+    positions of the odd images), the rarer numbers of odd images repeated, or `max_problems`; the
+    same ones, of which there are as many as images, are repeated equally often. With m = 0 both
+    sets use all images and share no problem.
 
     | k = 6 | m = 0 | 50 | 85 | 95 | 98 |
     |---|---|---|---|---|---|
@@ -322,13 +322,14 @@ class AllSame(YesNo, NumberedTask):
 
     **Score, floor and ceiling.** Share of right answers; 0.5 by guessing; 1 by comparing pixels.
 
-    **Known shortcuts.** None in one image alone, but for m = 0, where an image whose "same" row
-    fell into the other set occurs in this one with the answer 1 only. Comparing two of the places
-    finds their share of the odd ones: with k = 6, 0.74 right; leaving out one place, 0.97.
+    **Known shortcuts.** None in one image alone, except at m = 0, where an image whose "same" row
+    fell into the other set occurs in this one with the answer 1 only. Comparing two positions finds
+    their share of the odd images: with k = 6, 0.74 right; leaving out one position, 0.97.
 
     **Source and deviations.** After same/different (Webb, Sinha, Cohen 2021, section 2 and A.2.1),
-    which it is with k = 2, but for the sizes at m = 0 and for same problems, which are drawn with
-    replacement there. The answer is one sigmoid unit, or two logits and a softmax: `softmax=True`.
+    which it equals at k = 2, except for the sizes at m = 0 and for same problems, which are drawn
+    with replacement there. The answer is one sigmoid unit, or two logits and a softmax:
+    `softmax=True`.
 
     Args:
         num_images: Number of images of a problem, k, from 2 to 20.
@@ -423,13 +424,13 @@ def subsets(
 ) -> Bool[np.ndarray, "batch time"]:
     """List the subsets of `size` positions, by their number.
 
-    The numbers below C(places, size) name each set once: first those that hold the first place
-    (Lehmer 1964).
+    The numbers below C(positions, size) name each set once: first the sets that hold the first
+    position (Lehmer 1964).
 
     Args:
         numbers: Numbers of sets.
-        places: Number of places.
-        size: Number of places of a set.
+        positions: Number of positions.
+        size: Number of positions of a set.
     """
     ways = np.array([[math.comb(n, k) for k in range(size + 1)] for n in range(places)])
     held = np.zeros((len(numbers), places), dtype=np.bool_)

@@ -35,7 +35,9 @@ from farfield.tasks._protocol._task import (
 )
 
 MOST = 10_000_000
-"""Most sequences of a set, and most places of a sequence."""
+"""Maximum number of sequences of a set, and of positions of a sequence."""
+_RECORDED_UNIT: Final = "places"
+"""Unit of lengths in the records: time steps."""
 
 
 class SequenceTask(OneContext):
@@ -94,10 +96,10 @@ LEVELS: Final = 1024
 class Adding(OracleByHand, SequenceTask):
     r"""What is the sum of the few marked numbers in a long sequence?
 
-    **What is asked.** A sequence of T numbers between 0 and 1, of which k are marked: the sequence
-    is cut into k parts as equal as can be, and one place of each, every one equally likely, has a
-    marker of 1 beside the number, all others 0. The answer is the sum of the marked numbers, one
-    number for the whole sequence.
+    **Task.** A sequence of T numbers between 0 and 1, of which k are marked: the sequence is cut
+    into k parts as equal as can be, and one position of each part, all equally likely, has a marker
+    of 1 beside the number, all others 0. The answer is the sum of the marked numbers, one number
+    for the whole sequence.
 
     **Worked example** (T = 8, k = 2).
 
@@ -121,7 +123,7 @@ class Adding(OracleByHand, SequenceTask):
     sequences have the same k.
 
     **Source and deviations.** Lamb 2022, after the authors' code, which has 30,000 training
-    sequences, two terms, one in each half, and a channel of its own for the marker of each:
+    sequences, two terms, one in each half, and a separate channel for each marker:
     `Adding(separate_markers=True)`. With one channel a model can be asked for more terms than it
     was trained on. Numbers are continuous there.
 
@@ -133,7 +135,7 @@ class Adding(OracleByHand, SequenceTask):
         training_sequences: Number of training sequences.
         validation_sequences: Number of sequences that models may be chosen on.
         test_sequences: Number of sequences of each test.
-        separate_markers: Whether the marker of each part has a channel of its own.
+        separate_markers: Whether the marker of each part has a separate channel.
 
     Raises:
         ValueError: If a number is out of range, or lengths or terms are not ascending.
@@ -196,7 +198,7 @@ class Adding(OracleByHand, SequenceTask):
         longer = {f"length-{n}": n - self.training_length for n in self.test_lengths}
         return (
             *regimes_at("terms beyond training", {TRAINING: 0, VALIDATION: 0} | terms),
-            *regimes_at("places beyond training", longer),
+            *regimes_at(f"{_RECORDED_UNIT} beyond training", longer),
         )
 
     @property
@@ -217,7 +219,7 @@ class Adding(OracleByHand, SequenceTask):
         Args:
             regime: Name of the regime.
             count: Number of sequences.
-            generator: Draws numbers and places.
+            generator: Draws numbers and positions.
 
         Raises:
             UnknownNameError: If it is not a regime of the task.
@@ -324,10 +326,11 @@ SURE: Final = 100.0
 class Copying(OracleByHand, SequenceTask):
     r"""What were the ten symbols at the start, after a long time in which nothing happens?
 
-    **What is asked.** Ten symbols from 1…8, drawn independently, are shown one after another;
-    then T − 1 blanks, a marker, and ten blanks more: T + 20 places. The answer at each place is
-    the blank or one of the eight symbols: blank at the first T + 10 places, the ten symbols in
-    their order at the last ten. T is the length of the dormant phase, its last place the marker.
+    **Task.** Ten symbols from 1…8, drawn independently, are shown one after another; then T − 1
+    blanks, a marker, and ten blanks more: T + 20 time steps. The answer at each time step is the
+    blank or one of the eight symbols: blank at the first T + 10 time steps, the ten symbols in
+    their order at the last ten. T is the length of the dormant phase; its last time step is the
+    marker.
 
     **Worked example** (T = 4; · is the blank, ▸ the marker).
 
@@ -341,28 +344,28 @@ class Copying(OracleByHand, SequenceTask):
     their regime has them. The symbols are uniform in all of them; of the 8¹⁰ sequences
     none is kept from a test, and to meet one twice is as likely as chance has it.
 
-    **Score, floor and ceiling.** Share of the last ten places with the right symbol; 1/8 by
-    guessing; 1 by reading the first ten. Beside it every record has the cross-entropy, as the
-    loss: in nats, averaged over all T + 20 places, or over the last ten with `recalled_only`. Who
-    knows when to answer but remembers nothing has $10 \ln 8 / (T + 20)$ there
-    (`no_memory_loss`): 0.297 at T = 50 and 0.0945 at T = 200. A loss that falls with T is no
-    sign of memory.
+    **Score, floor and ceiling.** Share of the last ten time steps with the right symbol; 1/8 by
+    guessing; 1 by reading the first ten. Beside it every record has the cross-entropy, as the loss:
+    in nats, averaged over all T + 20 time steps, or over the last ten with `recalled_only`. Who
+    knows when to answer but remembers nothing has $10 \ln 8 / (T + 20)$ there (`no_memory_loss`):
+    0.297 at T = 50 and 0.0945 at T = 200. A loss that falls with T is no sign of memory.
 
-    **Known shortcuts.** None to the score. The loss over all places is near 0 for any model at
-    T = 10,000, as nearly all places ask for a blank.
+    **Known shortcuts.** None to the score. The loss over all time steps is near 0 for any model at
+    T = 10,000, as nearly all time steps ask for a blank.
 
     **Source and deviations.** Lamb 2022, section 8.4.1, which does not number the symbols; sizes
-    and places after the authors' code, which draws new sequences in each epoch. Here training goes
-    through a fixed set in shuffled epochs. That code prints the loss over all places; the losses of
-    Table 1 at T = 200 are above ln 8 = 2.08, as a mean over the last ten places can be.
+    and positions after the authors' code, which draws new sequences in each epoch. Here training
+    goes through a fixed set in shuffled epochs. That code prints the loss over all time steps; the
+    losses of Table 1 at T = 200 are above ln 8 = 2.08, as a mean over the last ten time steps can
+    be.
 
     Args:
-        dormant: Length of the dormant phase in training, T, places.
+        dormant: Length of the dormant phase in training, T, time steps.
         test_dormant: The same in the tests, ascending.
         training_sequences: Number of training sequences.
         validation_sequences: Number of sequences that models may be chosen on.
         test_sequences: Number of sequences of each test.
-        recalled_only: Whether the loss is averaged over the last ten places only.
+        recalled_only: Whether the loss is averaged over the last ten time steps only.
 
     Raises:
         ValueError: If a number is out of range, or the tests are not ascending.
@@ -412,7 +415,7 @@ class Copying(OracleByHand, SequenceTask):
 
     @property
     def num_outputs(self) -> int:
-        """Logits at every place: of the blank and the eight symbols."""
+        """Number of logits at every time step: of the blank and the eight symbols."""
         return SYMBOLS + 1
 
     @property
@@ -420,7 +423,7 @@ class Copying(OracleByHand, SequenceTask):
         """Training, validation, then the tests by the length of the dormant phase."""
         tests = {f"dormant-{phase}": phase - self.dormant for phase in self.test_dormant}
         known = {TRAINING: 0, VALIDATION: 0}
-        return regimes_at("dormant places beyond training", known | tests)
+        return regimes_at(f"dormant {_RECORDED_UNIT} beyond training", known | tests)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -463,7 +466,7 @@ class Copying(OracleByHand, SequenceTask):
         """Average the cross-entropy over all positions, or the last ten with `recalled_only`.
 
         Args:
-            outputs: Logits at every place.
+            outputs: Logits at every time step.
             problems: The sequences.
 
         Raises:
@@ -480,7 +483,7 @@ class Copying(OracleByHand, SequenceTask):
         """Compute the share of recalled symbols; a tie, or not a number, is wrong.
 
         Args:
-            outputs: Logits at every place.
+            outputs: Logits at every time step.
             problems: The sequences.
 
         Raises:

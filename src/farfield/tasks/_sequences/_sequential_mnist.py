@@ -44,8 +44,8 @@ TEST_FILE: Final = 10_000
 class SequentialMNIST(OneContext, ClassTask):
     r"""Which digit is it, read pixel by pixel? Tested on images larger than training shows.
 
-    **What is asked.** An image of a handwritten digit, black on white, is read row by row, one
-    pixel at a time. The answer, after the last pixel, is the digit.
+    **Task.** An image of a handwritten digit, black on white, is read row by row, one pixel at a
+    time. The answer, after the last pixel, is the digit.
 
     **Worked example** (4 × 4 for 14 × 14).
 

@@ -26,9 +26,9 @@ FLOOR_SEQUENCES: Final = 20_000
 class DynamicObjects(SquaresTask):
     r"""What does the next frame show? A square moves and grows; every frame is to be foreseen.
 
-    **What is asked.** A sequence of T frames of 64 × 64 pixels shows a white square on black. Its
-    center (x, y) and its width go from a start to an end in equal steps. For each frame but the
-    first: what does it look like, given the frames before it?
+    **Task.** A sequence of T frames of 64 × 64 pixels shows a white square on black. Its center (x,
+    y) and its width go from a start to an end in equal steps. For each frame but the first: what
+    does it look like, given the frames before it?
 
     **Worked example** (T = 4).
 
@@ -50,7 +50,7 @@ class DynamicObjects(SquaresTask):
     ceiling is 0. A blank answer scores the share of white pixels.
 
     **Known shortcuts.** Frames differ little, so that to repeat the last one is a strong answer:
-    only what is clearly below the floor predicts anything.
+    only an error clearly below the floor shows a prediction.
 
     **Source and deviations.** Webb et al. 2020, sections 2.3, 3.3 and 4.3. The paper draws new
     sequences for every update; here training goes through a fixed set in shuffled epochs, so that
@@ -58,7 +58,7 @@ class DynamicObjects(SquaresTask):
     of the circle around the square, 2…8 in training and 8…21 in the test:
     `DynamicObjects(training_sizes=(2, 8), test_sizes=(8, 21), circumradius=True)`. For most of its
     rows it sets the prediction of a frame against the frame before it: `previous_frames=True`,
-    under which a perfect prediction scores what is the floor here.
+    under which a perfect prediction scores the floor here.
 
     Args:
         training_sizes: Smallest and largest size in training, pixels.
@@ -173,8 +173,8 @@ FLOOR_FRAMES: Final = 50_000
 class ObjectFrames(SquaresTask):
     r"""What does this frame show? A frame is to be given back, through a narrow embedding.
 
-    **What is asked.** One frame of 64 × 64 pixels shows a white square on black. The answer is the
-    frame itself: a task for an autoencoder.
+    **Task.** One frame of 64 × 64 pixels shows a white square on black. The answer is the frame
+    itself: a task for an autoencoder.
 
     **Worked example.**
 

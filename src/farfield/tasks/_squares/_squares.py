@@ -156,7 +156,7 @@ def sizes_of(
 
     Args:
         regime: Name of the regime.
-        regimes: What `regimes_of` gave.
+        regimes: Regimes of `regimes_of`.
         training_sizes: Smallest and largest size in training.
         test_sizes: Ends of the tests' sizes, ascending.
     """

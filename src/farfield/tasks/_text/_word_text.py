@@ -46,7 +46,7 @@ from farfield.tasks._protocol._task import (
 END: Final = "<eos>"
 """Token at the end of every line."""
 UNKNOWN: Final = "<unk>"
-"""Word that stands for words outside of the vocabulary."""
+"""Word in place of words outside of the vocabulary."""
 NO_WORD: Final = UNASKED
 """Number of a word outside of the vocabulary, and target behind the end of a text."""
 NAMES: Final = ("train.txt", "valid.txt", "test.txt")
@@ -266,10 +266,10 @@ TEST: Final = "test"
 class WordText(OneContext):
     r"""Which word comes next in a text?
 
-    **What is asked.** A problem is a window of `steps` words of a text, as their numbers in a
-    vocabulary; the answer at each of them is a logit for every word that may come next. Windows
-    follow each other without a gap, in the order of the text, so that a model may go on from the
-    state that it had after the window before.
+    **Task.** A problem is a window of `steps` words of a text, as their numbers in a vocabulary;
+    the answer at each of them is a logit for every word that may come next. Windows follow each
+    other without a gap, in the order of the text, so that a model may go on from the state that it
+    had after the window before.
 
     **Worked example** (four steps; ⏎ is the end of a line, `<eos>`).
 

@@ -295,7 +295,7 @@ def _check_values(where: str, row: dict[str, np.ndarray]) -> None:
     a, b, c, d = (int(place) for place in row["ABCD"])
     if not {a, b, c, d} <= set(level.tolist()) or a in (b, c) or b - a != d - c:
         raise ValueError(
-            f"{where}/ABCD must be an analogy of places 0…{level[-1]}, B − A = D − C and neither "
+            f"{where}/ABCD must be an analogy of indices 0…{level[-1]}, B − A = D − C and neither "
             f"A = B nor A = C, got {row['ABCD'].tolist()}"
         )
     if int(row["dist"]) != b - a:
@@ -346,9 +346,9 @@ def write_vaec(path: str | Path, problems: Problems) -> None:
 
     Groups `"0"`, `"1"`, … hold `imgs` (uint8, the levels of the varied dimension in ascending
     order), `latent_class` (their levels within the region: X, Y, size, brightness), `analogy_dim`
-    (0…3), `ABCD` (places in `imgs`), `dist` (B − A) and `not_D` (the foils). The seven pictures of
-    a problem are 344 kB, a region is some 6.6 GB; nothing else here needs such a file. h5py writes
-    it: `pip install 'farfield[hdf5]'`.
+    (0…3), `ABCD` (indices into `imgs`), `dist` (B − A) and `not_D` (the foils). The seven pictures
+    of a problem are 344 kB, a region is some 6.6 GB; nothing else here needs such a file. h5py
+    writes it: `pip install 'farfield[hdf5]'`.
 
     ```py
     sets = VAECTranslation().draw(stream(0))
@@ -431,7 +431,7 @@ def _check_shapes(problems: Problems, num_levels: int) -> None:
     if num_levels not in LEVELS:
         raise ValueError(
             f"index must hold A, B, C and {LEVELS[0]}…{LEVELS[-1]} candidates, "
-            f"got {problems.index.shape[1]} places"
+            f"got {problems.index.shape[1]} positions"
         )
     problems.check_index()
     if target.shape != (count,) or not set(target.tolist()) <= set(range(num_levels)):

@@ -53,8 +53,8 @@ def draw_objects(
     """Draw a picture for every row of levels.
 
     The square of width s covers s + 1 pixels, as the released code draws it. At another size than
-    128 a picture is the published one with every pixel the mean of what it covers, so that objects
-    that differ stay different.
+    128 a picture is the published one with every pixel the mean of the pixels it covers, so that
+    objects that differ stay different.
 
     Args:
         levels: Levels of X, Y, size and brightness, counted from 0.
@@ -99,7 +99,7 @@ def measured_levels(
     that is covered most shows the brightness.
 
     Args:
-        pictures: What `draw_objects` drew.
+        pictures: Pictures of `draw_objects`.
         num_levels: Levels of every dimension.
     """
     covered = (GREY - pictures[..., 0].to(torch.float32)) / GREY
@@ -119,7 +119,7 @@ def _first_edge(covered: Float[Tensor, "item width"]) -> Float[Tensor, " item"]:
 
 
 DRAWS: Final = 8
-"""Pictures of every object, each with clutter of its own."""
+"""Number of pictures of every object, each with different clutter."""
 CLUTTER: Final[dict[str, int]] = {
     "x": CANVAS,
     "y": CANVAS,
@@ -135,7 +135,7 @@ _HUES: Final = np.array([(1, 0, 0), (0, 0, 1), (1, 0, 1), (1, 1, 0), (0, 1, 1)])
 _TILE: Final = 16
 """Side of the square of colors that a texture repeats, pixels."""
 _CONTRAST: Final = 40
-"""Largest difference of a texture from grey, in every channel."""
+"""Largest difference of a texture from gray, in every channel."""
 
 
 def drawn_clutter(place: Stream, count: int) -> Int64[Tensor, "item feature"]:
@@ -205,11 +205,11 @@ def visible_levels(
 ) -> Float[Tensor, "item feature"]:
     """Measure the levels of objects among clutter in their pictures, up to a constant.
 
-    Green alone has neither red nor blue. What is hidden is missed: an edge behind the second
-    square is taken where it is seen last, and the larger extent is the width.
+    Green alone has neither red nor blue. Hidden parts are missed: an edge behind the second square
+    is taken where it is seen last, and the larger extent is the width.
 
     Args:
-        pictures: What `draw_cluttered` drew.
+        pictures: Pictures of `draw_cluttered`.
         num_levels: Levels of every dimension.
     """
     seen = (pictures[..., 0] == 0) & (pictures[..., 2] == 0)
@@ -224,7 +224,7 @@ def visible_levels(
 def _extent(
     seen: Bool[Tensor, "item width"],
 ) -> tuple[Float[Tensor, " item"], Float[Tensor, " item"]]:
-    """Center and width of what is seen of a line."""
+    """Return center and width of the visible part of a line."""
     first = seen.to(torch.int64).argmax(dim=1)
     last = seen.shape[1] - 1 - seen.flip(1).to(torch.int64).argmax(dim=1)
     return (first + last).to(torch.float32) / 2, (last - first).to(torch.float32)

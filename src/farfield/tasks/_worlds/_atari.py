@@ -176,9 +176,9 @@ EPISODES: Final = 10
 class Atari:
     r"""Play a game of the Atari 2600, seeing four images of its screen.
 
-    **What is asked.** An observation is four gray images of 84×84 pixels, the latest last, four
-    frames apart; an action is one of those that do something in the game, and is repeated for four
-    frames. The reward is the change of the score.
+    **Task.** An observation is four gray images of 84×84 pixels, the latest last, four frames
+    apart; an action is one of those that do something in the game, and is repeated for four frames.
+    The reward is the change of the score.
 
     **Worked example.** In Ms. Pac-Man nine actions move in eight directions or not; a dot eaten is
     a reward of 10.
@@ -189,8 +189,8 @@ class Atari:
     **Score, floor and ceiling.** The score of the game at the end of an episode, or after half an
     hour. The floor is that of actions drawn uniformly, measured. There is no ceiling.
 
-    **Known shortcuts.** Without random repeats of actions a game can be learned by heart but for
-    the up to 30 frames without action at its beginning.
+    **Known shortcuts.** Without random repeats of actions a game can be learned by heart, except
+    for the up to 30 frames without action at its beginning.
 
     **Source and deviations.** The games of lamb2022, as in its released code, but that a lost life
     does not end an episode and that there is no first action to start a game. Pixels are the exact
@@ -280,8 +280,8 @@ class Atari:
         """Return the screen of a game, in color.
 
         Args:
-            worlds: What `make` returned.
-            row: Which of them.
+            worlds: Worlds of `make`.
+            row: Number of the world.
         """
         screen: np.ndarray = worlds.copies[row].screen()
         return screen
@@ -290,7 +290,7 @@ class Atari:
         """Return the name of the game.
 
         Args:
-            worlds: What `make` returned.
-            row: Which of them.
+            worlds: Worlds of `make`.
+            row: Number of the world.
         """
         return self.game

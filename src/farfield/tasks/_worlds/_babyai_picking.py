@@ -150,24 +150,24 @@ EPISODES: Final = 200
 class BabyAIPicking(PickingTask):
     r"""Pick up the named object among others in BabyAI, seeing only the cells ahead.
 
-    **What is asked.** A room of BabyAI has an agent and a few objects, and one of them is named by
-    kind and color. The agent turns left or right, goes forward, picks up, drops, and has two
-    actions of BabyAI that do nothing here. Picking up the named object ends the episode with the
-    reward $1 - 0.9\, t / T$ after $t$ of at most $T$ steps, $T$ the number of cells with the walls;
-    another object is carried, until it is dropped. An observation is BabyAI's view of 7×7 cells, as
-    planes of what is unseen, of walls, of each kind and each color, and of the kind and the color
-    asked for, all as 8-bit images in which 255 is 1.
+    **Task.** A room of BabyAI has an agent and a few objects, and one of them is named by kind and
+    color. The agent turns left or right, goes forward, picks up, drops, and has two actions of
+    BabyAI that do nothing here. Picking up the named object ends the episode with the reward $1 -
+    0.9\, t / T$ after $t$ of at most $T$ steps, $T$ the number of cells with the walls; another
+    object is carried, until it is dropped. An observation is BabyAI's view of 7×7 cells, as planes
+    of unseen cells, of walls, of each kind and each color, and of the kind and the color asked for,
+    all as 8-bit images in which 255 is 1.
 
     **Worked example.** That of `ObjectPicking`.
 
     **Regimes.** `training`: keys and balls in four colors; `novel-distractors`: the others are
-    boxes in the two remaining colors, while what is asked for is as in training; `distractors-8`
-    and the like: so many others; `side-9` and the like: rooms of so many cells a side.
+    boxes in the two remaining colors, while the named object is as in training; `distractors-8` and
+    the like: so many others; `side-9` and the like: rooms of so many cells a side.
 
     **Score, floor and ceiling.** Share of episodes that end with the named object. The floor is
     that of actions drawn uniformly, the ceiling that of the package's expert, both measured.
 
-    **Known shortcuts.** With novel distractors, what has a known kind is what is asked for.
+    **Known shortcuts.** With novel distractors, the only object of a known kind is the named one.
 
     **Source and deviations.** The task of lamb2022, a level of BabyAI (Chevalier-Boisvert et al.
     2019) whose name and number of distractors the text leaves out; sides and distractors are those
@@ -241,7 +241,7 @@ class BabyAIPicking(PickingTask):
         """Return the actions of the package's expert, which remembers the cells it has seen.
 
         Args:
-            worlds: What `make` returned.
+            worlds: Worlds of `make`.
         """
         return expert_of(worlds)
 
@@ -249,8 +249,8 @@ class BabyAIPicking(PickingTask):
         """Draw a room by the package; the cells that its agent sees are lighter.
 
         Args:
-            worlds: What `make` returned.
-            row: Which of them.
+            worlds: Worlds of `make`.
+            row: Number of the world.
         """
         frame: np.ndarray = worlds.copies[row].get_frame(tile_size=16)
         return frame
@@ -259,8 +259,8 @@ class BabyAIPicking(PickingTask):
         """Return the object asked for in a room, e.g. `"red key"`.
 
         Args:
-            worlds: What `make` returned.
-            row: Which of them.
+            worlds: Worlds of `make`.
+            row: Number of the world.
         """
         asked = worlds.copies[row].instrs.desc
         return f"{asked.color} {asked.type}"

@@ -103,7 +103,7 @@ def check_environment(environment: Any, *, steps: int = 200, seed: int = 0) -> N
 
 @contextmanager
 def _noted(note: Note, doing: str) -> Iterator[None]:
-    """Context manager: an exception is a fault, and what follows in the context is left out."""
+    """Context manager: an exception is a fault, and the rest of the context is left out."""
     try:
         yield
     except ValueError as error:

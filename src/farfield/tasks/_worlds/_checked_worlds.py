@@ -70,8 +70,8 @@ def _raise(message: str) -> NoReturn:
 class CheckedWorlds:
     """Copies of an environment as a `VectorEnv` whose arrays are copied and checked.
 
-    What `reset`, `step` and `load_state` return is the caller's own: worlds may fill the same
-    arrays at every step. Worlds in gymnasium's mode `DISABLED` are reset where an episode ends.
+    `reset`, `step` and `load_state` return copies: worlds may fill the same arrays at every step.
+    Worlds in gymnasium's mode `DISABLED` are reset where an episode ends.
 
     Args:
         worlds: The copies, as `Environment.make` returns them.
@@ -120,8 +120,8 @@ class CheckedWorlds:
             actions: Action of each.
 
         Raises:
-            ValueError: If what the worlds return is not one finite number or flag for each copy,
-                or lacks the last observation of an episode that was truncated.
+            ValueError: If the worlds do not return one finite number or flag for each copy, or
+                lacks the last observation of an episode that was truncated.
         """
         found = self._worlds.step(np.array(actions))
         if not (isinstance(found, tuple) and len(found) == 5):
@@ -307,7 +307,7 @@ def _shown_infos(infos: object) -> str:
 
 
 Seen = Callable[[Any, Any], np.ndarray]
-"""Function from an environment of gymnasium and what it returned to an observation."""
+"""Function from an environment of gymnasium and its result to an observation."""
 
 
 @final
@@ -319,7 +319,7 @@ class GymnasiumWorlds:
 
     Args:
         copies: The environments, at least one.
-        see: Makes an observation of what one of them returned.
+        see: Function that makes an observation of the result of an environment.
         stream: Where the seeds of episodes are drawn from.
     """
 

@@ -48,7 +48,7 @@ def play(worlds: VectorEnv, policy: Policy) -> Episodes:
             over, the actions do not count.
 
     Raises:
-        ValueError: If an episode has not ended after 100,000 steps.
+        ValueError: If an episode goes on after 100,000 steps.
     """
     worlds = CheckedWorlds(worlds)
     observations, _ = worlds.reset()

@@ -88,13 +88,13 @@ class PickingTask(ABC):
 class ObjectPicking(PickingTask):
     r"""Pick up the named object among others, seeing only the cells ahead.
 
-    **What is asked.** A room has an agent and a few objects, each of a kind and a color. One of
-    them is named. The agent turns left or right, goes forward, or picks up what is ahead, which
-    ends the episode. The reward of the named object is $1 - 0.9\, t / T$ after $t$ of at most $T$
-    steps, $T$ the number of cells; of anything else, and where time is over, it is 0. An
-    observation shows the square of cells ahead of the agent, which itself is at the middle of the
-    last row: a plane of walls, one for each kind and each color, and the kind and the color asked
-    for as planes of ones, all as 8-bit images in which 255 is 1.
+    **Task.** A room has an agent and a few objects, each of a kind and a color. One of them is
+    named. The agent turns left or right, goes forward, or picks up the object ahead, which ends the
+    episode. The reward of the named object is $1 - 0.9\, t / T$ after $t$ of at most $T$ steps, $T$
+    the number of cells; of anything else, and where time is over, it is 0. An observation shows the
+    square of cells ahead of the agent, which itself is at the middle of the last row: a plane of
+    walls, one for each kind and each color, and the kind and the color asked for as planes of ones,
+    all as 8-bit images in which 255 is 1.
 
     **Worked example.** Asked for is the red key (K); the agent looks up and sees the cells in the
     frame.
@@ -112,14 +112,14 @@ class ObjectPicking(PickingTask):
     ```
 
     **Regimes.** `training`; `novel-distractors`: the others are of kinds and colors that training
-    never shows, while what is asked for is as in training; `distractors-8` and the like: so many
+    never shows, while the named object is as in training; `distractors-8` and the like: so many
     others; `side-12` and the like: rooms of so many cells a side.
 
     **Score, floor and ceiling.** Share of episodes that end with the named object. The floor is
     that of actions drawn uniformly, measured. The ceiling is that of an expert who sees all of the
     room and goes the shortest way, measured: less than 1 where others may stand in the way.
 
-    **Known shortcuts.** With novel distractors, what has a known kind is what is asked for.
+    **Known shortcuts.** With novel distractors, the only object of a known kind is the named one.
 
     **Source and deviations.** After the task of lamb2022, which is a level of BabyAI whose name and
     number of distractors the text leaves out. There a mission is a sentence and not planes, another
@@ -207,7 +207,7 @@ class ObjectPicking(PickingTask):
         """Return the first action of a shortest way to the named object, which may lie out of view.
 
         Args:
-            worlds: What `make` returned.
+            worlds: Worlds of `make`.
         """
         return first_actions(worlds.layouts, worlds.forward)
 
@@ -215,8 +215,8 @@ class ObjectPicking(PickingTask):
         """Draw a room from above; the cells that its agent sees are tinted.
 
         Args:
-            worlds: What `make` returned.
-            row: Which of them.
+            worlds: Worlds of `make`.
+            row: Number of the world.
         """
         return picture_of(worlds.room, worlds.layouts, row)
 
@@ -224,7 +224,7 @@ class ObjectPicking(PickingTask):
         """Return the object asked for in a room, e.g. `"red key"`.
 
         Args:
-            worlds: What `make` returned.
-            row: Which of them.
+            worlds: Worlds of `make`.
+            row: Number of the world.
         """
         return mission_of(worlds.layouts, row)

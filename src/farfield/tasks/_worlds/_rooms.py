@@ -152,7 +152,7 @@ class Rooms:
     """Rooms side by side, as a `VectorEnv`.
 
     Episodes are numbered and drawn in blocks, so that a state is the number of each room's episode
-    with the place of its agent.
+    with the position of its agent.
 
     Args:
         room: Their sizes and objects.
@@ -198,7 +198,7 @@ class Rooms:
         """Act in every room.
 
         Args:
-            actions: What each agent does.
+            actions: Action of each agent.
 
         Raises:
             ValueError: If they are others than there are, or not one for each room.
