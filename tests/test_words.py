@@ -26,6 +26,7 @@ HELD = (
     "src/farfield/explorer",
     "src/farfield/metrics",
     "src/farfield/suites",
+    "src/farfield/tasks",
 )
 
 OPENERS = {"What", "Which", "Whether", "How"}
