@@ -255,11 +255,11 @@ def _cells(
         slots[:, :, field] = np.where(domain[:, None] == field, spelled, drawn)
     slots[:, :, NUMBER] += 1
     slots[np.arange(NUM_CELLS) >= count[:, None]] = 0
-    places = np.argsort(distraction.words(NUM_CELLS), axis=1, kind="stable")
+    positions = np.argsort(distraction.words(NUM_CELLS), axis=1, kind="stable")
     given = np.argsort(~_bits(values, NUM_CELLS), axis=1, kind="stable")
-    places = np.where(domain[:, None] == POSITION, given, places)
+    positions = np.where(domain[:, None] == POSITION, given, positions)
     cells = np.zeros_like(slots)
-    np.put_along_axis(cells, places[:, :, None], slots, axis=1)
+    np.put_along_axis(cells, positions[:, :, None], slots, axis=1)
     return cells.reshape(len(values), -1)
 
 
@@ -304,8 +304,8 @@ def _spelled(values: Masks, distraction: Distraction, slots: int) -> Levels:
     ascending = np.argsort(~_bits(values, NUM_LEVELS), axis=1, kind="stable")
     width = sizes(values)[:, None]
     again = distraction.words(slots) % np.maximum(width, 1).astype(np.uint64)
-    place = np.where(np.arange(slots) < width, np.arange(slots), again.astype(np.int64))
-    return np.take_along_axis(ascending, place, axis=1)
+    picked = np.where(np.arange(slots) < width, np.arange(slots), again.astype(np.int64))
+    return np.take_along_axis(ascending, picked, axis=1)
 
 
 def _bits(values: Masks, count: int) -> Bool[np.ndarray, "item value"]:
@@ -398,7 +398,7 @@ def _centers(number: int) -> list[tuple[int, int]]:
     """List the centers of the shapes of a cell, in half pixels from its left and upper edge."""
     if number == 1:
         return [(CELL, CELL)]
-    return [(12 + 24 * (place % 4), 16 + 32 * (place // 4)) for place in range(number)]
+    return [(12 + 24 * (shape % 4), 16 + 32 * (shape // 4)) for shape in range(number)]
 
 
 @cache

@@ -117,18 +117,18 @@ Columns = Mapping[str, np.ndarray]
 
 
 def drawn_in_parts(
-    draw: Callable[[np.random.Generator, int], Columns], place: Stream, count: int, part: int
+    draw: Callable[[np.random.Generator, int], Columns], branch: Stream, count: int, part: int
 ) -> dict[str, np.ndarray]:
     """Draw the columns of `count` problems part by part, each part from a separate stream.
 
     Args:
         draw: Draws the columns of so many problems.
-        place: Stream of the set.
+        branch: Stream of the set.
         count: Number of problems.
         part: Number of problems that are drawn at once.
     """
     parts = [
-        draw(place.child(number).numpy(), min(part, count - start))
+        draw(branch.child(number).numpy(), min(part, count - start))
         for number, start in enumerate(range(0, count, part))
     ]
     return {name: np.concatenate([columns[name] for columns in parts]) for name in parts[0]}

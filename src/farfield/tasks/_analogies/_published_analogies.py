@@ -13,7 +13,11 @@ from farfield.core import Problems
 from farfield.core.internal import UnknownNameError, check_fields
 from farfield.tasks._analogies._analogy_panels import RELATIONS
 from farfield.tasks._analogies._panel_tasks import PublishedPanels, occurring
-from farfield.tasks._analogies._visual_analogies import NUM_CANDIDATES, PLACES, VisualAnalogyTask
+from farfield.tasks._analogies._visual_analogies import (
+    NUM_CANDIDATES,
+    NUM_PANELS,
+    VisualAnalogyTask,
+)
 from farfield.tasks._files._panel_files import (
     COLUMNS,
     PanelFile,
@@ -34,7 +38,7 @@ ARCHIVES: Final = (
 )
 """Published sets, each with training and test problems."""
 _FILE: Final = PanelFile(
-    panels=PLACES,
+    panels=NUM_PANELS,
     candidates=NUM_CANDIDATES,
     described=(("relation_structure_encoded", (1, len(COLUMNS))),),
 )

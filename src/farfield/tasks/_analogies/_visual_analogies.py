@@ -51,7 +51,7 @@ NUM_CANDIDATES: Final = 4
 ROW: Final = 3
 """Panels of a row; the last one of the target row is a candidate."""
 PREMISES: Final = 2 * ROW - 1
-PLACES: Final = PREMISES + NUM_CANDIDATES
+NUM_PANELS: Final = PREMISES + NUM_CANDIDATES
 """Panels of a problem: the source row, two of the target row, the candidates."""
 NO_RELATION: Final = -1
 """Relation of a random foil."""
@@ -62,7 +62,7 @@ _PART: Final = 10_000
 class VisualAnalogyTask(PanelTask):
     """Base of the analogies from a source row to a target row."""
 
-    _panels: ClassVar[int] = PLACES
+    _panels: ClassVar[int] = NUM_PANELS
     _candidates: ClassVar[int] = NUM_CANDIDATES
 
     @property
@@ -90,14 +90,14 @@ class Analogies:
     contrasting: bool
     distractors: bool
 
-    def drawn(self, place: Stream, count: int) -> dict[str, np.ndarray]:
+    def drawn(self, branch: Stream, count: int) -> dict[str, np.ndarray]:
         """Draw problems: `panels`, `(batch, 9, feature)`, `target`, and the latent description.
 
         Args:
-            place: Stream of the set.
+            branch: Stream of the set.
             count: Number of problems.
         """
-        return drawn_in_parts(self._part, place, count, _PART)
+        return drawn_in_parts(self._part, branch, count, _PART)
 
     def _part(self, generator: np.random.Generator, count: int) -> dict[str, np.ndarray]:
         pairs = np.array(self.pairs)[integers(generator, len(self.pairs), count)]
@@ -404,17 +404,17 @@ class VisualAnalogies(VisualAnalogyTask):
         Args:
             stream: Stream of the run.
         """
-        place = stream.child(self.name, f"v{self.version}")
+        branch = stream.child(self.name, f"v{self.version}")
         return {
-            name: self._set(analogies, place.child(name))
+            name: self._set(analogies, branch.child(name))
             for name, analogies in self._analogies().items()
         }
 
-    def _set(self, analogies: Analogies, place: Stream) -> Problems:
-        training = place.path[-1] == TRAINING
+    def _set(self, analogies: Analogies, branch: Stream) -> Problems:
+        training = branch.path[-1] == TRAINING
         count = self.training_problems if training else self.test_problems
         draw = partial(draw_panels, image_size=self.image_size)
-        return panel_problems(analogies.drawn(place, count), draw)
+        return panel_problems(analogies.drawn(branch, count), draw)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """Return the outputs of the rule: 1 for candidates that obey a relation of the source.

@@ -122,9 +122,9 @@ def wall_times(moving: Moving, radii: Radii) -> Float64[np.ndarray, "batch value
         moving: The balls.
         radii: Their radii.
     """
-    place, speed = moving[..., :2], moving[..., 2:]
+    position, speed = moving[..., :2], moving[..., 2:]
     own = radii[..., None]
-    way = np.where(speed > 0, 1 - own - place, own - place)
+    way = np.where(speed > 0, 1 - own - position, own - position)
     times = np.full_like(way, np.inf)
     np.divide(way, speed, out=times, where=speed != 0)
     return np.maximum(times, 0.0).reshape(len(moving), -1)

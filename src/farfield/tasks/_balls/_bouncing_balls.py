@@ -205,26 +205,26 @@ class BouncingBalls(SequenceTask):
         fewest, most = self.numbers(regime)
         numbers = fewest + integers(generator, most - fewest + 1, count)
         moving, radii = started(generator, numbers, most)
-        places = np.full((count, self.num_frames, self._slots, 3), AWAY)
-        places[..., 2] = 0.0
-        places[:, :, :most, :2] = moved(moving, radii, self.num_frames)[..., :2]
-        places[:, :, :most, 2] = radii[:, None]
+        balls = np.full((count, self.num_frames, self._slots, 3), AWAY)
+        balls[..., 2] = 0.0
+        balls[:, :, :most, :2] = moved(moving, radii, self.num_frames)[..., :2]
+        balls[:, :, :most, 2] = radii[:, None]
         curtain = np.zeros((count, 2), np.int64)
         if regime == CURTAIN:
             curtain[:, 0] = integers(generator, self.side - self._hidden + 1, count)
             curtain[:, 1] = curtain[:, 0] + self._hidden
-        return self._problems(places.astype(np.float32), numbers, curtain)
+        return self._problems(balls.astype(np.float32), numbers, curtain)
 
     def _problems(
         self,
-        places: Float32[np.ndarray, "batch time slot 3"],
+        balls: Float32[np.ndarray, "batch time slot 3"],
         numbers: Int64[np.ndarray, " batch"],
         curtain: Int64[np.ndarray, "batch value"],
     ) -> Problems:
         """Make problems over frames that are drawn when they are asked for."""
-        count, length = places.shape[:2]
+        count, length = balls.shape[:2]
         behind = np.broadcast_to(curtain[:, None].astype(np.float32), (count, length, 2))
-        latent = np.concatenate([places.reshape(count, length, -1), behind], axis=2)
+        latent = np.concatenate([balls.reshape(count, length, -1), behind], axis=2)
         return Problems(
             items=LazyItems(
                 latent=torch.from_numpy(latent.reshape(count * length, -1)),

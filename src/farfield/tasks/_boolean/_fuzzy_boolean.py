@@ -254,12 +254,12 @@ class FuzzyBoolean(SingleItem):
         targets = self._values(points, functions)
         return self._problems(points, functions, _variances_of_run(self, regime), targets)
 
-    def _place(self, run: Stream) -> Stream:
+    def _branch(self, run: Stream) -> Stream:
         return run.child(self.name, f"v{self.version}", self.variables)
 
     def _functions(self, run: Stream) -> Int64[np.ndarray, " function"]:
         """Draw the numbers of the functions: the first of a run are the same for all tasks."""
-        drawn = distinct(self._place(run).child("functions").numpy(), (self._space,), self._kinds)
+        drawn = distinct(self._branch(run).child("functions").numpy(), (self._space,), self._kinds)
         return 1 + drawn[self.first : self.first + self.functions, 0]
 
     def _points(self, regime: str, run: Stream) -> Float64[np.ndarray, "batch value"]:
@@ -267,7 +267,7 @@ class FuzzyBoolean(SingleItem):
         if regime == CORNERS:
             return self._corners()
         count = self.training_points if regime == TRAINING else self.validation_points
-        return self._uniform(count, self._place(run).child("points", self.first, regime).numpy())
+        return self._uniform(count, self._branch(run).child("points", self.first, regime).numpy())
 
     def _corners(self) -> Float64[np.ndarray, "batch value"]:
         """List all points of 0 and 1, in the order of the rows of a truth table."""
@@ -361,7 +361,7 @@ class FuzzyBoolean(SingleItem):
             ValueError: If `outputs` is not of `(batch, functions)`.
         """
         scores = self._scores(outputs, problems).unbind(1)
-        return {f"function-{self.first + place + 1}": own for place, own in enumerate(scores)}
+        return {f"function-{self.first + number + 1}": own for number, own in enumerate(scores)}
 
     def _scores(
         self, outputs: Float[Tensor, "batch value"], problems: Problems

@@ -176,8 +176,8 @@ def vectors() -> UInt8[np.ndarray, "item feature"]:
     color, kind = np.divmod(numbers, len(KINDS))
     is_relational, subtype = np.divmod(kind, RELATIONAL)
     found = np.zeros((QUESTIONS, FEATURES), np.uint8)
-    for place in (color, len(COLORS) + is_relational, len(COLORS) + 2 + subtype):
-        found[numbers, place] = 1
+    for column in (color, len(COLORS) + is_relational, len(COLORS) + 2 + subtype):
+        found[numbers, column] = 1
     return found
 
 
@@ -191,8 +191,8 @@ def answer_table(scenes: Scenes, *, closest_to_self: bool = False) -> Table:
         closest_to_self: Whether an object has a squared distance of 999 to itself where the closest
             one is asked for, and so may be its own closest.
     """
-    place, shape = scenes[..., :2], scenes[..., 2]
-    way = np.square(place[:, :, None] - place[:, None]).sum(3)
+    center, shape = scenes[..., :2], scenes[..., 2]
+    way = np.square(center[:, :, None] - center[:, None]).sum(3)
     is_there = shape != ABSENT
     others = is_there[:, None] & ~np.eye(len(COLORS), dtype=bool)
     near = np.where(others, way, _FAR)
@@ -201,7 +201,7 @@ def answer_table(scenes: Scenes, *, closest_to_self: bool = False) -> Table:
         near[:, own, own] = _RELEASED_FAR
     far = np.where(others, way, -1)
     circle_or_square = 2 + shape
-    first = [circle_or_square, *(1 - (2 * place[..., axis] < SIDE) for axis in (0, 1))]
+    first = [circle_or_square, *(1 - (2 * center[..., axis] < SIDE) for axis in (0, 1))]
     found = [np.take_along_axis(circle_or_square, at, 1) for at in (near.argmin(2), far.argmax(2))]
     alike = (shape[:, :, None] == shape[:, None]).sum(2)
     table = np.stack([*first, *found, 3 + alike], axis=2)
@@ -386,13 +386,13 @@ class SortOfCLEVR(AnswerTask):
         Args:
             stream: Stream of the run.
         """
-        place = stream.child(self.name, f"v{self.version}")
-        return {regime.name: self._problems(regime.name, place) for regime in self.regimes}
+        branch = stream.child(self.name, f"v{self.version}")
+        return {regime.name: self._problems(regime.name, branch) for regime in self.regimes}
 
-    def _problems(self, regime: str, place: Stream) -> Problems:
+    def _problems(self, regime: str, branch: Stream) -> Problems:
         """Draw the problems of a regime, image by image, relational problems last."""
-        scenes = self._scenes(regime, place)
-        color, kind = self._questions(regime, place, len(scenes))
+        scenes = self._scenes(regime, branch)
+        color, kind = self._questions(regime, branch, len(scenes))
         shift = self._first_color(regime) if self.shifted_colors else 0
         image = np.repeat(np.arange(len(scenes)), 2 * OF_EACH)
         index = np.stack([QUESTIONS + image, (color - shift) * len(KINDS) + kind], axis=1)
@@ -412,31 +412,31 @@ class SortOfCLEVR(AnswerTask):
         """Return the first color that occurs."""
         return self.withheld_colors if self._is_as_training(regime) else 0
 
-    def _scenes(self, regime: str, place: Stream) -> Scenes:
+    def _scenes(self, regime: str, branch: Stream) -> Scenes:
         """Draw the scenes of a regime."""
         count = self.training_images if regime == TRAINING else self.test_images
-        first, own = self._first_color(regime), place.child(regime)
+        first, own = self._first_color(regime), branch.child(regime)
         drawn = integers(own.child("shapes").numpy(), 2, count * len(COLORS))
         shapes = np.full_like(drawn, CIRCLE) if self.circles_only else drawn
         shapes = shapes.reshape(count, len(COLORS))
         shapes[:, :first] = ABSENT
         if self._is_as_training(regime):
-            colors, withheld = self._pairs(place)
+            colors, withheld = self._pairs(branch)
             shapes[:, colors] = 1 - withheld
         at = centers(own.child("centers").numpy(), count, first)
         return np.concatenate([at, shapes[:, :, None]], axis=2)
 
-    def _pairs(self, place: Stream) -> tuple[Int64[np.ndarray, " item"], ...]:
+    def _pairs(self, branch: Stream) -> tuple[Int64[np.ndarray, " item"], ...]:
         """Draw the colors and shapes of the pairs that training lacks."""
-        colors = permutation(place.child("colors").numpy(), len(COLORS))
-        shapes = integers(place.child("shapes").numpy(), 2, len(COLORS))
+        colors = permutation(branch.child("colors").numpy(), len(COLORS))
+        shapes = integers(branch.child("shapes").numpy(), 2, len(COLORS))
         return colors[: self.withheld_pairs], shapes[: self.withheld_pairs]
 
     def _questions(
-        self, regime: str, place: Stream, count: int
+        self, regime: str, branch: Stream, count: int
     ) -> tuple[Int64[np.ndarray, " batch"], Int64[np.ndarray, " batch"]]:
         """Color and kind of each question on so many images."""
-        own, first = place.child(regime, "questions"), self._first_color(regime)
+        own, first = branch.child(regime, "questions"), self._first_color(regime)
         drawn = 1 if self.same_questions else count
         number = drawn * 2 * OF_EACH
         color = first + integers(own.child("color").numpy(), len(COLORS) - first, number)

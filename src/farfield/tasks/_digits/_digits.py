@@ -80,8 +80,8 @@ def _mnist_m(photographs: str, is_test: bool) -> tuple[Images, Labels]:
     part = "t10k" if is_test else "train"
     images, labels = idx_images(MNIST, part)
     behind = read_photographs(photographs, SMALL)
-    place = stream(0, "mnist-m", f"v{BLEND_VERSION}", part)
-    return BlendedImages(images, behind, corners(place, len(images), behind.sizes)), labels
+    branch = stream(0, "mnist-m", f"v{BLEND_VERSION}", part)
+    return BlendedImages(images, behind, corners(branch, len(images), behind.sizes)), labels
 
 
 def _svhn(photographs: str, is_test: bool) -> tuple[Images, Labels]:
@@ -222,29 +222,29 @@ class Mixture:
         """Return the images of rows of latent: number of the file, and number in the file."""
         files, numbers = latent.numpy().T
         shown = np.empty((len(latent), *SHOWN), np.uint8)
-        for place, part in self.parts.items():
-            rows = files == place
+        for number, part in self.parts.items():
+            rows = files == number
             if rows.any():
                 shown[rows] = part(numbers[rows])
         return torch.from_numpy(shown)
 
 
 def corners(
-    place: Stream, count: int, sizes: Int64[np.ndarray, "item 2"]
+    branch: Stream, count: int, sizes: Int64[np.ndarray, "item 2"]
 ) -> Int64[np.ndarray, "batch 3"]:
     """Draw a piece of 28 × 28 anywhere in any photograph, for each image.
 
     Args:
-        place: Stream of the file that the images are of.
+        branch: Stream of the file that the images are of.
         count: How many images.
         sizes: Height and width of each photograph, pixels.
     """
-    chosen = integers(place.child("photograph").numpy(), len(sizes), count)
+    chosen = integers(branch.child("photograph").numpy(), len(sizes), count)
     columns = [chosen]
     for axis, name in enumerate(("row", "column")):
         room = sizes[chosen, axis] - SMALL + 1
         # A word of 64 bits modulo the room: short of uniform by less than one part in 2^50.
-        words = np.atleast_1d(place.child(name).numpy().bit_generator.random_raw(count))
+        words = np.atleast_1d(branch.child(name).numpy().bit_generator.random_raw(count))
         columns.append((words % room.astype(np.uint64)).astype(np.int64))
     return np.stack(columns, axis=1)
 
@@ -417,19 +417,21 @@ class Digits(SingleItem, ClassTask):
 
     def _rows(self, regime: str, run: Stream) -> Int64[np.ndarray, "item 2"]:
         """Draw the images of a regime: position of the data set, and number in its file."""
-        place = run.child(self.name, f"v{self.version}")
+        branch = run.child(self.name, f"v{self.version}")
         parts = [
             np.stack([np.full_like(numbers, data_set), numbers], axis=1)
             for data_set, name in enumerate(self.data_sets)
             if regime in (TRAINING, VALIDATION, name)
-            for numbers in [self._numbers(regime, place, self._files[data_set])]
+            for numbers in [self._numbers(regime, branch, self._files[data_set])]
         ]
         rows = np.concatenate(parts)
-        return rows[permutation(place.child("mixed", regime).numpy(), len(rows))]
+        return rows[permutation(branch.child("mixed", regime).numpy(), len(rows))]
 
-    def _numbers(self, regime: str, place: Stream, files: DigitFiles) -> Int64[np.ndarray, " item"]:
+    def _numbers(
+        self, regime: str, branch: Stream, files: DigitFiles
+    ) -> Int64[np.ndarray, " item"]:
         """Draw the numbers of the images of one data set, no training image in validation."""
-        own = place.child(files.source)
+        own = branch.child(files.source)
         if regime not in (TRAINING, VALIDATION):
             return permutation(own.child("test").numpy(), files.test)[: self.test_images]
         order = permutation(own.child("images").numpy(), files.training)
@@ -441,7 +443,9 @@ class Digits(SingleItem, ClassTask):
         made: dict[str, Problems] = {}
         for is_test in (False, True):
             own = {r: n for r, n in rows.items() if (r not in (TRAINING, VALIDATION)) == is_test}
-            used = sorted({place for numbers in own.values() for place in np.unique(numbers[:, 0])})
+            used = sorted(
+                {number for numbers in own.values() for number in np.unique(numbers[:, 0])}
+            )
             read = {p: self._files[p].read(self.photographs, is_test) for p in map(int, used)}
             made |= {regime: _problems(numbers, read) for regime, numbers in own.items()}
         return made
@@ -493,8 +497,8 @@ class Digits(SingleItem, ClassTask):
         of = problems.latent["data_set"]
         return {
             name: chosen
-            for place, name in enumerate(self.data_sets)
-            if (chosen := of == place).any()
+            for number, name in enumerate(self.data_sets)
+            if (chosen := of == number).any()
         }
 
     def chance(self, regime: str) -> float:
@@ -513,13 +517,13 @@ def _problems(
 ) -> Problems:
     """Make a problem for each row; its image is made when it is asked for."""
     digits = np.empty(len(rows), np.int64)
-    for place, (_, labels) in read.items():
-        own = rows[:, 0] == place
+    for number, (_, labels) in read.items():
+        own = rows[:, 0] == number
         digits[own] = labels[rows[own, 1]]
     return Problems(
         items=LazyItems(
             latent=torch.from_numpy(rows),
-            draw=Mixture({place: images for place, (images, _) in read.items()}),
+            draw=Mixture({number: images for number, (images, _) in read.items()}),
         ),
         index=torch.arange(len(rows))[:, None],
         target=torch.from_numpy(DIGITS * rows[:, 0] + digits),

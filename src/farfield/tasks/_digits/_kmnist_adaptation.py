@@ -168,17 +168,17 @@ class KMNISTAdaptation(SingleItem, ClassTask):
 
     def _rows(self, run: Stream, labels: Labels) -> Mapping[str, Int64[np.ndarray, "*_"]]:
         """Draw the numbers of the images of each regime in their files."""
-        place = run.child(self.name, f"v{self.version}", self._pool)
+        branch = run.child(self.name, f"v{self.version}", self._pool)
         # First one image of each character, then a second one of each, and so on.
-        order = permutation(place.child("images").numpy(), len(labels))
+        order = permutation(branch.child("images").numpy(), len(labels))
         ranks = np.empty_like(order)
         for character in range(CHARACTERS):
             own = np.flatnonzero(labels[order] == character)
             ranks[own] = np.arange(len(own))
-        turn = permutation(place.child("characters").numpy(), CHARACTERS)[labels[order]]
+        turn = permutation(branch.child("characters").numpy(), CHARACTERS)[labels[order]]
         order = order[np.lexsort((turn, ranks))]
         first = CHARACTERS * -(-self.validation_images // CHARACTERS)
-        test = permutation(place.child("test").numpy(), TEST_FILE)[: self.test_images]
+        test = permutation(branch.child("test").numpy(), TEST_FILE)[: self.test_images]
         return {
             TRAINING: order[first : first + self.training_samples],
             VALIDATION: order[: self.validation_images],

@@ -181,7 +181,7 @@ class StackedMNIST(SingleItem, AnswerTask):
         Raises:
             ValueError: If the files are missing, or differ from the published ones.
         """
-        place = stream.child(self.name, f"v{self.version}")
+        branch = stream.child(self.name, f"v{self.version}")
         training, test = (idx_images(MNIST, part) for part in ("train", "t10k"))
         found = {}
         for regime in self.regimes:
@@ -189,7 +189,7 @@ class StackedMNIST(SingleItem, AnswerTask):
             images, labels = training if name == TRAINING else test
             count = self.training_images if name == TRAINING else self.test_images
             found[name] = _problems(
-                _stacks(self._numbers(name), count, labels, place.child(name)), images, labels
+                _stacks(self._numbers(name), count, labels, branch.child(name)), images, labels
             )
         return found
 
@@ -271,7 +271,7 @@ def _right(
 
 
 def _stacks(
-    numbers: tuple[int, ...], count: int, labels: Labels, place: Stream
+    numbers: tuple[int, ...], count: int, labels: Labels, branch: Stream
 ) -> Int64[np.ndarray, "batch slot 3"]:
     """Draw image in the file, row and column of each digit; −1 for absent digits.
 
@@ -279,19 +279,19 @@ def _stacks(
         numbers: Numbers of digits, which take turns.
         count: How many images.
         labels: Labels of the file.
-        place: Stream of the regime.
+        branch: Stream of the regime.
     """
     most = max(numbers)
-    own = place.child("digits").numpy()
+    own = branch.child("digits").numpy()
     picks = [integers(own, DIGITS - slot, count) for slot in range(most)]
     digits = arrangement(np.stack(picks, axis=1))
     sizes = np.bincount(labels, minlength=DIGITS)
-    words = np.atleast_1d(place.child("images").numpy().bit_generator.random_raw(count * most))
+    words = np.atleast_1d(branch.child("images").numpy().bit_generator.random_raw(count * most))
     # A word of 64 bits modulo the size: short of uniform by less than one part in 2^50.
     rank = (words.reshape(count, most) % sizes[digits].astype(np.uint64)).astype(np.int64)
     image = np.argsort(labels, kind="stable")[(np.cumsum(sizes) - sizes)[digits] + rank]
     room = CANVAS - SMALL + 1
-    corner = integers(place.child("corners").numpy(), room, 2 * count * most)
+    corner = integers(branch.child("corners").numpy(), room, 2 * count * most)
     stacks = np.concatenate([image[:, :, None], corner.reshape(count, most, 2)], axis=2)
     stacks[np.arange(most) >= np.resize(numbers, count)[:, None]] = ABSENT
     return stacks

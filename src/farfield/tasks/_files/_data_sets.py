@@ -104,7 +104,7 @@ def _check_length(name: str, unpacked: bytes, most: int) -> None:
 _DIGEST_SIZE = hashlib.sha256().digest_size
 
 
-def place_whole(path: Path, *parts: bytes | memoryview) -> None:
+def write_whole(path: Path, *parts: bytes | memoryview) -> None:
     """Write a file under a temporary name and rename it, so that it is whole or absent.
 
     Args:
@@ -148,7 +148,7 @@ def cached_array(
         return _read(path, shape, dtype)
     made = np.ascontiguousarray(make(), dtype)
     with contextlib.suppress(OSError):
-        place_whole(path, made.data.cast("B"), hashlib.sha256(made.data).digest())
+        write_whole(path, made.data.cast("B"), hashlib.sha256(made.data).digest())
     return made
 
 
@@ -228,10 +228,10 @@ class DataSet:
             for known in packed:
                 if (path := folder / self.name / known).is_file():
                     return path
-        places = " nor in ".join(printable(folder / self.name) for folder in folders())
+        searched = " nor in ".join(printable(folder / self.name) for folder in folders())
         fetching = "" if self.is_excerpt else f"run `farfield fetch {self.name}`, or "
         raise ValueError(
-            f"{name} of {self.name} must exist, it is not in {places}: "
+            f"{name} of {self.name} must exist, it is not in {searched}: "
             f"{fetching}set FARFIELD_DATA to a folder that has it{self._refusal()}"
         )
 
@@ -381,17 +381,17 @@ def folders() -> tuple[Path, ...]:
     return tuple(found)
 
 
-def check_digest(place: str, content: bytes, file: DataFile) -> None:
+def check_digest(path: str, content: bytes, file: DataFile) -> None:
     """Raise `ValueError` unless `content` is the published file.
 
     Args:
-        place: Path of the file, for the error.
+        path: Path of the file, for the error.
         content: Bytes of the file.
         file: Published file.
     """
     if (found := hashlib.sha256(content).hexdigest()) != file.sha256.lower():
         raise ValueError(
-            f"{place} must be the published file of {file.size} bytes with SHA-256 {file.sha256}, "
+            f"{path} must be the published file of {file.size} bytes with SHA-256 {file.sha256}, "
             f"got {len(content)} bytes with {found}: replace it"
         )
 

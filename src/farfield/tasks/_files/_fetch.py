@@ -40,7 +40,7 @@ from farfield.core.internal import (
     printable,
     read_regular,
 )
-from farfield.tasks._files._data_sets import DataFile, cache_folder, check_digest, place_whole
+from farfield.tasks._files._data_sets import DataFile, cache_folder, check_digest, write_whole
 from farfield.tasks._files._known_data_sets import DATA_SETS
 from farfield.tasks._protocol._abilities import ReadsFiles
 
@@ -131,10 +131,10 @@ def _digest(path: Path) -> str:
 
 def _many(files: Mapping[str, Path]) -> dict[str, str]:
     """Compute the digests of many files by name, anew for changed files only."""
-    place, known, settled = _place(files), _Known(), _Known()
+    kept, known, settled = _digests_path(files), _Known(), _Known()
     with contextlib.suppress(OSError, msgspec.MsgspecError):
-        if place is not None:
-            known = msgspec.json.decode(read_regular(place, _LARGEST), type=_Known)
+        if kept is not None:
+            known = msgspec.json.decode(read_regular(kept, _LARGEST), type=_Known)
     digests = {}
     for name, path in sorted(files.items()):
         try:
@@ -145,13 +145,13 @@ def _many(files: Mapping[str, Path]) -> dict[str, str]:
         digests[name] = before[1] if before and before[0] == stamp else _digest(path)
         if is_settled(stamp):
             settled[str(path)] = stamp, digests[name]
-    if place is not None and settled != known:
+    if kept is not None and settled != known:
         with contextlib.suppress(OSError):
-            place_whole(place, msgspec.json.encode(settled))
+            write_whole(kept, msgspec.json.encode(settled))
     return digests
 
 
-def _place(files: Mapping[str, Path]) -> Path | None:
+def _digests_path(files: Mapping[str, Path]) -> Path | None:
     """Return the cache file of the digests of a set of files; `None` without a user's folder."""
     names = "\0".join(sorted(str(path.absolute()) for path in files.values()))
     try:
@@ -376,20 +376,20 @@ def fetch(name: str, *, mirrors: Sequence[str] = ()) -> dict[Path, str]:
         check_address(mirror, SCHEMES)
     data_set, folder = DATA_SETS[name], cache_folder() / name
     asked = (*mirrors, *data_set.mirrors)
-    _check_place(folder)
+    _check_folder(folder)
     return {
         (path := folder / file.name): "" if _is_whole(path, file) else _bring(path, file, asked)
         for file in data_set.published
     }
 
 
-def _check_place(folder: Path) -> None:
+def _check_folder(folder: Path) -> None:
     """Raise `OSError`, before anything is asked for, where no folder could be made."""
-    place = next(one for one in (folder, *folder.absolute().parents) if os.path.lexists(one))
-    if not (place.is_dir() and os.access(place, os.W_OK)):
-        what = "is read-only" if place.is_dir() else "is no folder"
+    existing = next(one for one in (folder, *folder.absolute().parents) if os.path.lexists(one))
+    if not (existing.is_dir() and os.access(existing, os.W_OK)):
+        what = "is read-only" if existing.is_dir() else "is no folder"
         raise OSError(
-            f"cannot make {printable(folder)}: {printable(place)} {what}; FARFIELD_CACHE names "
+            f"cannot make {printable(folder)}: {printable(existing)} {what}; FARFIELD_CACHE names "
             "another folder for data sets"
         )
 
@@ -413,6 +413,6 @@ def _bring(path: Path, file: DataFile, mirrors: Sequence[str]) -> str:
         except (OSError, ValueError) as error:
             failures.append(f"{printable(address)}: {excerpt(error)}")
             continue
-        place_whole(path, content)
+        write_whole(path, content)
         return address
     raise OSError(f"{file.name} must come from a mirror, none has it:\n  " + "\n  ".join(failures))

@@ -305,8 +305,8 @@ def block_means(panels: Panels, step: int) -> Panels:
     """
     side = panels.shape[1] // step
     rows = panels.reshape(-1, side, step, side * step)
-    added: Any = sum(rows[:, :, place].astype(np.uint16) for place in range(step))
-    added = sum(added[..., place::step] for place in range(step))
+    added: Any = sum(rows[:, :, offset].astype(np.uint16) for offset in range(step))
+    added = sum(added[..., offset::step] for offset in range(step))
     return ((added + step * step // 2) // (step * step)).astype(np.uint8)
 
 
@@ -397,11 +397,11 @@ def _drawn(
 ) -> UInt8[Tensor, "item height width"]:
     """Read the panels of these numbers, counted from file to file; each file is read once."""
     panels = torch.empty(len(rows), image_size, image_size, dtype=torch.uint8)
-    files, places = rows // layout.panels, rows % layout.panels
+    files, slots = rows // layout.panels, rows % layout.panels
     for file in sorted(set(files.tolist())):
         wanted = files == file
         read = smaller(layout.read_panels(Path(paths[file])), PANEL_SIZE // image_size)
-        panels[wanted] = torch.from_numpy(read)[places[wanted]]
+        panels[wanted] = torch.from_numpy(read)[slots[wanted]]
     return panels
 
 
@@ -496,12 +496,12 @@ def found_folder(named: str | None, *names: str) -> Path:
     Raises:
         ValueError: If no folder is named, or there is none.
     """
-    place = data_folder(named).joinpath(*names)
-    found = place if place.is_dir() else place.parent
+    wanted = data_folder(named).joinpath(*names)
+    found = wanted if wanted.is_dir() else wanted.parent
     if not found.is_dir():
         raise ValueError(
             f"folder must be a data folder with {'/'.join(names)}, got none at "
-            f"{printable(place)}: pass another, or set FARFIELD_DATA"
+            f"{printable(wanted)}: pass another, or set FARFIELD_DATA"
         )
     return found
 

@@ -198,8 +198,8 @@ class Photographs:
         photograph, row, column = (part[:, None, None] for part in corners.T)
         across = np.arange(side)
         width = self.sizes[:, 1][photograph]
-        places = starts[photograph] + (row + across[:, None]) * width + column + across
-        return self.pixels[places]
+        indices = starts[photograph] + (row + across[:, None]) * width + column + across
+        return self.pixels[indices]
 
 
 def has_photographs(named: str) -> bool:
@@ -217,10 +217,10 @@ def photograph_paths(named: str) -> tuple[Path, ...]:
     Args:
         named: The folder, from a data folder on, or its whole path.
     """
-    return next((own for place in _places(named) if (own := paths(place))), ())
+    return next((own for folder in _possible_folders(named) if (own := paths(folder))), ())
 
 
-def _places(named: str) -> list[Path]:
+def _possible_folders(named: str) -> list[Path]:
     """List possible paths of a folder."""
     return [folder / expand_home(named) for folder in folders()]
 
@@ -239,10 +239,10 @@ def read_photographs(named: str, smallest: int) -> Photographs:
     """
     found = photograph_paths(named)
     if not found:
+        searched = " nor in ".join(map(printable, _possible_folders(named)))
         raise ValueError(
-            f"photographs must name a folder with JPEG files, there are none in "
-            f"{' nor in '.join(map(printable, _places(named)))}: set FARFIELD_DATA to a folder "
-            f"that has {printable(named)}, or name another"
+            f"photographs must name a folder with JPEG files, there are none in {searched}: set "
+            f"FARFIELD_DATA to a folder that has {printable(named)}, or name another"
         )
     with unwatched() if named == BSD else contextlib.nullcontext():
         contents = _contents(printable(named), found)

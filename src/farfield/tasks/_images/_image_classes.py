@@ -92,11 +92,11 @@ class ImageClasses(ImageTask):
         check_fields(self)
         self._check_images()
 
-    def _rows(self, labels: Int64[np.ndarray, " item"], place: Stream) -> Rows:
+    def _rows(self, labels: Int64[np.ndarray, " item"], branch: Stream) -> Rows:
         rows = label_split(
             labels,
             self.num_outputs,
-            place,
+            branch,
             labels_per_class=self.labels_per_class,
             validation_per_class=self.validation_per_class,
         )
@@ -186,11 +186,11 @@ class FewLabels(ImageTask):
         check_fields(self)
         self._check_images()
 
-    def _rows(self, labels: Int64[np.ndarray, " item"], place: Stream) -> Rows:
+    def _rows(self, labels: Int64[np.ndarray, " item"], branch: Stream) -> Rows:
         rows = label_split(
             labels,
             self.num_outputs,
-            place,
+            branch,
             labels_per_class=self.labels_per_class,
             validation_per_class=self.validation_per_class,
         )

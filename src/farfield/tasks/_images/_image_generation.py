@@ -135,15 +135,15 @@ class ImageGeneration(SingleItem):
         Raises:
             ValueError: If a file is missing or differs from the published one.
         """
-        place = stream.child(self.name, f"v{self.version}", self.data_set)
+        branch = stream.child(self.name, f"v{self.version}", self.data_set)
         most = {TRAINING: self.training_images, TEST: self.test_images}
-        return {name: self._problems(name, most[name], place.child(name)) for name in most}
+        return {name: self._problems(name, most[name], branch.child(name)) for name in most}
 
-    def _problems(self, regime: str, most: int, place: Stream) -> Problems:
+    def _problems(self, regime: str, most: int, branch: Stream) -> Problems:
         """Draw images in random order, each beside noise."""
         images, _ = self._files.read(regime == TEST)
-        rows = permutation(place.child("images").numpy(), len(images))[:most]
-        parts = [*_noise(place.child("noise").numpy(), len(rows), self.noise_size)]
+        rows = permutation(branch.child("images").numpy(), len(images))[:most]
+        parts = [*_noise(branch.child("noise").numpy(), len(rows), self.noise_size)]
         return Problems(
             items=torch.from_numpy(np.concatenate(parts)),
             index=torch.arange(len(rows))[:, None],

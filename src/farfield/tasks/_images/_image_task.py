@@ -240,7 +240,8 @@ def channel_statistics(images: Images) -> ChannelStatistics:
         images: All images.
     """
     counts = [
-        np.bincount(images[:, place].reshape(-1), minlength=256) for place in range(images.shape[1])
+        np.bincount(images[:, channel].reshape(-1), minlength=256)
+        for channel in range(images.shape[1])
     ]
     values = np.arange(256)
     total = images[:, 0].size
@@ -362,18 +363,18 @@ class ImageTask(SingleItem, ClassTask):
             ValueError: If a file is missing or differs from the published one, or a class lacks as
                 many images.
         """
-        place = stream.child("image-classes", f"v{self.version}", self.data_set)
+        branch = stream.child("image-classes", f"v{self.version}", self.data_set)
         images, labels = self._files.read(False)
         sets = {
             name: _problems(images, labels if name != UNLABELLED else None, rows)
-            for name, rows in self._rows(labels, place.child("images")).items()
+            for name, rows in self._rows(labels, branch.child("images")).items()
             if name != VALIDATION or self.validation_per_class
         }
-        test = permutation(place.child("test").numpy(), self._files.test)[: self.test_images]
+        test = permutation(branch.child("test").numpy(), self._files.test)[: self.test_images]
         return sets | {TEST: _problems(*self._files.read(True), test)}
 
     @abstractmethod
-    def _rows(self, labels: Int64[np.ndarray, " item"], place: Stream) -> Rows:
+    def _rows(self, labels: Int64[np.ndarray, " item"], branch: Stream) -> Rows:
         """Draw the rows of the training file for each set."""
 
     def set_scores(

@@ -116,9 +116,9 @@ def _grid(
     kind, size, color = np.moveaxis(fields.reshape(-1, 3, 3, CELL_FIELDS), 3, 0)
     content = ((kind - 1) * NUM_LEVELS + size) * NUM_LEVELS + color + 1
     content = np.where(kind > 0, content, 0)
-    places = content[:, :, None, :] * side + np.arange(side)[:, None]
+    indices = content[:, :, None, :] * side + np.arange(side)[:, None]
     rows = table.reshape(-1, side).view(f"V{side}")[:, 0]
-    return rows[places].view(np.uint8).reshape(len(fields), 3 * side, 3 * side)
+    return rows[indices].view(np.uint8).reshape(len(fields), 3 * side, 3 * side)
 
 
 ATTRIBUTES: Final = DOMAINS
@@ -299,11 +299,11 @@ def _cells(values: Masks, distraction: Distraction, familiar: Choices) -> Levels
         slots[:, :, field] = _shared_out(values[:, attribute], count, choices, distraction, 9)
     slots[:, :, 0] += 1
     slots[np.arange(NUM_CELLS) >= count[:, None]] = 0
-    places = np.argsort(distraction.words(NUM_CELLS), axis=1, kind="stable")
+    positions = np.argsort(distraction.words(NUM_CELLS), axis=1, kind="stable")
     position = values[:, POSITION]
-    places = np.where((position > 0)[:, None], _ASCENDING[position, :NUM_CELLS], places)
+    positions = np.where((position > 0)[:, None], _ASCENDING[position, :NUM_CELLS], positions)
     cells = np.zeros_like(slots)
-    np.put_along_axis(cells, places[:, :, None], slots, axis=1)
+    np.put_along_axis(cells, positions[:, :, None], slots, axis=1)
     return cells.reshape(len(values), -1)
 
 
@@ -328,10 +328,10 @@ def _lines(values: Masks, distraction: Distraction, familiar: Choices) -> Levels
     count = np.where(types > 0, _WIDTH[types], free)
     slots = 1 + _shared_out(colors, count, familiar, distraction, NUM_LINES)
     slots[np.arange(NUM_LINES) >= count[:, None]] = 0
-    places = np.argsort(distraction.words(NUM_LINES), axis=1, kind="stable")
-    places = np.where((types > 0)[:, None], _ASCENDING[types, :NUM_LINES], places)
+    order = np.argsort(distraction.words(NUM_LINES), axis=1, kind="stable")
+    order = np.where((types > 0)[:, None], _ASCENDING[types, :NUM_LINES], order)
     lines = np.zeros_like(slots)
-    np.put_along_axis(lines, places, slots, axis=1)
+    np.put_along_axis(lines, order, slots, axis=1)
     return lines
 
 

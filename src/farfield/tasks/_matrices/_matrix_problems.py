@@ -287,8 +287,8 @@ def _given(
 ) -> Int64[np.ndarray, "item 8"]:
     """Draw two lines with the known ends, then the open line; by a union, of its sets."""
     if len(lines.lines):
-        place = np.searchsorted(lines.ends, known[:, :2])
-        two = lines.lines[lines.start[place] + below(generator, lines.number[place])]
+        row = np.searchsorted(lines.ends, known[:, :2])
+        two = lines.lines[lines.start[row] + below(generator, lines.number[row])]
     else:
         ends = known[:, :2]
         other = np.where(ends == known[:, 2:3], known[:, 3:], known[:, 2:3])
@@ -299,7 +299,7 @@ def _given(
 
 
 NUM_CANDIDATES: Final = 8
-PLACES: Final = CONTEXT + NUM_CANDIDATES
+NUM_PANELS: Final = CONTEXT + NUM_CANDIDATES
 """Panels of a problem: the matrix without its last one, then the candidates."""
 PART: Final = 2_000
 """Number of problems drawn at once; each part has a separate stream."""
@@ -349,14 +349,14 @@ class Matrices:
     distractors: bool
     balanced: bool = False
 
-    def drawn(self, place: Stream, count: int) -> dict[str, np.ndarray]:
+    def drawn(self, branch: Stream, count: int) -> dict[str, np.ndarray]:
         """Draw problems: `panels`, `(batch, 16, feature)`, `target`, and the triples that hold.
 
         Args:
-            place: Stream of the set.
+            branch: Stream of the set.
             count: Number of problems.
         """
-        return drawn_in_parts(self._part, place, count, PART)
+        return drawn_in_parts(self._part, branch, count, PART)
 
     def _part(self, generator: np.random.Generator, count: int) -> dict[str, np.ndarray]:
         triples = self._structures(generator, count)
@@ -371,7 +371,7 @@ class Matrices:
         )
         triples = ends.triples
         candidates = _shown_by(triples, np.take_along_axis(ends.sets, taken, axis=1))
-        panels = np.empty((count, PLACES, PANEL_FIELDS), np.uint8)
+        panels = np.empty((count, NUM_PANELS, PANEL_FIELDS), np.uint8)
         wanted = _wanted(triples, direction)
         lacking = np.arange(count)
         for _ in range(_DRAWS):
@@ -402,14 +402,14 @@ class Matrices:
 
     def _composed(self, generator: np.random.Generator, values: Masks) -> Panels:
         """Compose panels that show these sets of levels, `(batch, 16, attribute)`."""
-        own = np.arange(len(values) * PLACES)
+        own = np.arange(len(values) * NUM_PANELS)
         distraction = Distraction(
             generator=generator,
-            group=own if self.distractors else own // PLACES,
+            group=own if self.distractors else own // NUM_PANELS,
             varied=self.distractors,
         )
         flat = composed(values.reshape(len(own), -1), distraction, np.array(self.familiar))
-        return flat.reshape(-1, PLACES, PANEL_FIELDS)
+        return flat.reshape(-1, NUM_PANELS, PANEL_FIELDS)
 
 
 def _taken(generator: np.random.Generator, triples: Triples) -> Options:
@@ -511,8 +511,8 @@ def _united(
     union = np.stack([(right + one) % used, other, right], axis=1)
     kinds = below(generator, np.tile([6, 6, 2], (len(right), 1)))
     orders = _ORDERS[np.where(np.arange(3) < 2, kinds, 2 * kinds)]
-    places = union[np.arange(len(right))[:, None, None], orders]
-    return np.take_along_axis(among[:, None], places, axis=2)
+    chosen = union[np.arange(len(right))[:, None, None], orders]
+    return np.take_along_axis(among[:, None], chosen, axis=2)
 
 
 def _shown_by(triples: Triples, sets: Options) -> Masks:

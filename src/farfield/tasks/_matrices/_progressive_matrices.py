@@ -35,8 +35,8 @@ from farfield.tasks._matrices._matrix_panels import (
 from farfield.tasks._matrices._matrix_problems import (
     CONTEXT,
     NUM_CANDIDATES,
+    NUM_PANELS,
     PART,
-    PLACES,
     Matrices,
 )
 from farfield.tasks._protocol._answers import described_outputs
@@ -52,7 +52,7 @@ from farfield.tasks._protocol._task import (
 class MatrixTask(PanelTask):
     """Base of the matrices of 3×3 panels whose last panel is missing."""
 
-    _panels: ClassVar[int] = PLACES
+    _panels: ClassVar[int] = NUM_PANELS
     _candidates: ClassVar[int] = NUM_CANDIDATES
 
     @property
@@ -271,12 +271,12 @@ class ProgressiveMatrices(MatrixTask):
 
     def _draw(self, stream: Stream, most: int) -> dict[str, Problems]:
         """Draw the sets of a run, cut after `most` problems."""
-        place = stream.child(self.name, f"v{self.version}", self.holdout)
-        return {regime.name: self._set(place.child(regime.name), most) for regime in self.regimes}
+        branch = stream.child(self.name, f"v{self.version}", self.holdout)
+        return {regime.name: self._set(branch.child(regime.name), most) for regime in self.regimes}
 
-    def _set(self, place: Stream, most: int) -> Problems:
+    def _set(self, branch: Stream, most: int) -> Problems:
         held = self._holdout
-        test = place.path[-1] == held.test
+        test = branch.path[-1] == held.test
         matrices = Matrices(
             structures=held.structures(self.most_triples, test=test),
             familiar=held.familiar,
@@ -284,9 +284,9 @@ class ProgressiveMatrices(MatrixTask):
             distractors=self.distractors,
             balanced=self.balanced,
         )
-        count = min(most, self.num_problems(str(place.path[-1])))
+        count = min(most, self.num_problems(str(branch.path[-1])))
         draw = partial(draw_matrix_panels, image_size=self.image_size)
-        problems = panel_problems(matrices.drawn(place, count), draw)
+        problems = panel_problems(matrices.drawn(branch, count), draw)
         triples = problems.latent["triples"]
         further = {
             "num_triples": (triples != NO_TRIPLE).sum(dim=1),

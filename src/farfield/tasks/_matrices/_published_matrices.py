@@ -23,7 +23,7 @@ from farfield.tasks._files._panel_files import (
 )
 from farfield.tasks._matrices._matrix_holdouts import MOST_TRIPLES
 from farfield.tasks._matrices._matrix_panels import RELATIONS
-from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, PLACES
+from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, NUM_PANELS
 from farfield.tasks._matrices._progressive_matrices import MatrixTask
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Count, Regime, regimes_at
 
@@ -39,7 +39,7 @@ ARCHIVES: Final = (
 )
 """Published sets: the holdouts of `ProgressiveMatrices`, in the same order."""
 _FILE: Final = PanelFile(
-    panels=PLACES,
+    panels=NUM_PANELS,
     candidates=NUM_CANDIDATES,
     described=(
         ("relation_structure_encoded", (MOST_TRIPLES, len(COLUMNS))),

@@ -21,7 +21,7 @@ from farfield.tasks._files._panel_files import (
     found_folder,
     read_files,
 )
-from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, PLACES
+from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, NUM_PANELS
 from farfield.tasks._matrices._progressive_matrices import MatrixTask
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Count, Regime, regimes_at
 
@@ -37,7 +37,7 @@ CONFIGURATIONS: Final = (
 """Layouts of panels: the published folders."""
 _TEST: Final = "published-test"
 _FILE: Final = PanelFile(
-    panels=PLACES,
+    panels=NUM_PANELS,
     candidates=NUM_CANDIDATES,
     described=(("meta_matrix", (8, 9)), ("meta_target", (9,)), ("meta_structure", (21,))),
 )

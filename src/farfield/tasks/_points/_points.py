@@ -54,14 +54,14 @@ class PointTask(SingleItem, ClassTask):
     def _curves(self, classes: Classes, generator: np.random.Generator) -> Points:
         """Draw a point on the curve of each class, anywhere on it."""
 
-    def _place(self, run: Stream) -> Stream:
+    def _branch(self, run: Stream) -> Stream:
         return run.child(self.name, f"v{self.version}")
 
-    def _points(self, place: Stream, count: int) -> tuple[Points, Classes]:
+    def _points(self, branch: Stream, count: int) -> tuple[Points, Classes]:
         """Draw points and their classes, as many of each class as possible."""
-        classes = permutation(place.child("classes").numpy(), count) % self.num_outputs
-        points = self._curves(classes, place.child("curves").numpy())
-        return points + self.noise * nearly_normal(place.child("noise").numpy(), count), classes
+        classes = permutation(branch.child("classes").numpy(), count) % self.num_outputs
+        points = self._curves(classes, branch.child("curves").numpy())
+        return points + self.noise * nearly_normal(branch.child("noise").numpy(), count), classes
 
 
 def point_problems(
@@ -199,17 +199,17 @@ class TwoMoons(PointTask):
         Args:
             stream: Stream of the run.
         """
-        place = self._place(stream)
-        points, classes = self._points(place.child(TRAINING), self.unlabelled)
+        branch = self._branch(stream)
+        points, classes = self._points(branch.child(TRAINING), self.unlabelled)
         rows = label_split(
             classes,
             MOONS,
-            place.child("labels"),
+            branch.child("labels"),
             labels_per_class=self.labels_per_class,
             validation_per_class=0,
         )
         labelled, others = rows[TRAINING], rows[UNLABELLED]
-        test, answers = self._points(place.child(TEST), self.test_points)
+        test, answers = self._points(branch.child(TEST), self.test_points)
         return {
             TRAINING: point_problems(points, labelled, classes[labelled]),
             UNLABELLED: point_problems(points, others, np.full_like(others, NO_LABEL)),
@@ -311,12 +311,12 @@ class Spirals(PointTask):
         Args:
             stream: Stream of the run.
         """
-        place = self._place(stream)
+        branch = self._branch(stream)
         counts = {TRAINING: self.points, TEST: self.test_points}
         return {
             name: point_problems(points, np.arange(count), arms)
             for name, count in counts.items()
-            for points, arms in [self._points(place.child(name), count)]
+            for points, arms in [self._points(branch.child(name), count)]
         }
 
     def _curves(self, classes: Classes, generator: np.random.Generator) -> Points:

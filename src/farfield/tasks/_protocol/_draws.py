@@ -126,9 +126,9 @@ def arrangement(digits: Int64[np.ndarray, "batch slot"]) -> Int64[np.ndarray, "b
     (Lehmer 1960).
     """
     picked = digits.copy()
-    for place in range(picked.shape[1] - 2, -1, -1):
-        later = picked[:, place + 1 :]
-        later += later >= picked[:, place, None]
+    for slot in range(picked.shape[1] - 2, -1, -1):
+        later = picked[:, slot + 1 :]
+        later += later >= picked[:, slot, None]
     return picked
 
 
@@ -176,7 +176,7 @@ NO_LABEL: Final = -1
 def label_split(
     labels: Int64[np.ndarray, " item"],
     classes: int,
-    place: Stream,
+    branch: Stream,
     *,
     labels_per_class: int | None,
     validation_per_class: int,
@@ -190,7 +190,7 @@ def label_split(
     Args:
         labels: Class of each row.
         classes: Number of classes.
-        place: Stream of the split.
+        branch: Stream of the split.
         labels_per_class: Most training rows of each class; `None` for all.
         validation_per_class: Validation rows of each class.
 
@@ -203,7 +203,7 @@ def label_split(
             "validation_per_class must leave every class a training problem, "
             f"class {counts.argmin()} has {fewest}, got {validation_per_class}"
         )
-    order = permutation(place.numpy(), len(labels))
+    order = permutation(branch.numpy(), len(labels))
     ranks = _ranks(labels[order], classes)
     most = len(labels) if labels_per_class is None else validation_per_class + labels_per_class
     return {

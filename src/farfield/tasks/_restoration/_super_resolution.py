@@ -65,9 +65,9 @@ def picture_files(named: str) -> tuple[Path, ...]:
     Args:
         named: The folder, from a data folder on, or its whole path.
     """
-    for place in (folder / expand_home(named) for folder in folders()):
-        if place.is_dir():
-            found = (path for path in place.iterdir() if path.suffix.lower() in PICTURES)
+    for found_at in (folder / expand_home(named) for folder in folders()):
+        if found_at.is_dir():
+            found = (path for path in found_at.iterdir() if path.suffix.lower() in PICTURES)
             return tuple(sorted(itertools.islice(found, _MOST + 1)))
     return ()
 
@@ -86,10 +86,10 @@ def luma_pairs(named: str, scale: int, smallest: int) -> list[Pair]:
     """
     files = picture_files(named)
     if not 1 <= len(files) <= _MOST:
-        places = " nor in ".join(printable(folder / expand_home(named)) for folder in folders())
+        searched = " nor in ".join(printable(folder / expand_home(named)) for folder in folders())
         raise ValueError(
             f"folder must hold 1 to {_MOST:,} pictures ({', '.join(PICTURES)}), got "
-            f"{f'more than {_MOST:,}' if files else 'none'} in {places}: set FARFIELD_DATA to a "
+            f"{f'more than {_MOST:,}' if files else 'none'} in {searched}: set FARFIELD_DATA to a "
             f"folder that has {printable(named)}, or name another"
         )
     return list(_pairs(files, tuple(map(file_stamp, files)), scale, smallest))
@@ -279,10 +279,10 @@ class SuperResolution(SingleItem):
             ValueError: If a folder has no images, or one of them is smaller than a patch, has an
                 alpha channel or is in another color space than gray or red, green and blue.
         """
-        place = stream.child(self.name, f"v{self.version}")
+        branch = stream.child(self.name, f"v{self.version}")
         images = self._pairs(self.training)
         check_number("validation_images", self.validation_images, 0, len(images) - 1)
-        order = permutation(place.child("images").numpy(), len(images))
+        order = permutation(branch.child("images").numpy(), len(images))
         held_out = np.sort(order[: self.validation_images])
         kept = np.sort(order[self.validation_images :])
         sets = {TRAINING: self._patches([images[row] for row in kept], kept)}
@@ -386,8 +386,8 @@ class SuperResolution(SingleItem):
             for number in set(tests.tolist()) - {_NO_TEST}
             for files in [picture_files(self.tests[number])]
             if len(files) <= _MOST_NAMED
-            for place, path in enumerate(files)
-            if (chosen := (tests == number) & (problems.latent["image"] == place)).any()
+            for row, path in enumerate(files)
+            if (chosen := (tests == number) & (problems.latent["image"] == row)).any()
         }
 
     def chance(self, regime: str) -> float:

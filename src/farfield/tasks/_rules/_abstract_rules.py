@@ -94,14 +94,14 @@ class NumberedTask(RuleTask):
     def _kinds(self, images: int) -> tuple[Kind, ...]:
         """List the kinds of problems over a number of images."""
 
-    def _counts(self, place: Stream, kinds: Mapping[str, Sequence[Kind]]) -> dict[str, list[int]]:
+    def _counts(self, branch: Stream, kinds: Mapping[str, Sequence[Kind]]) -> dict[str, list[int]]:
         """Count the wanted problems of each regime and kind."""
-        del place
+        del branch
         return balanced_counts(kinds, self.max_problems, shared=self.withheld == 0)
 
     @abstractmethod
     def _columns(
-        self, place: Stream, pool: np.ndarray, digits: Sequence[Digits]
+        self, branch: Stream, pool: np.ndarray, digits: Sequence[Digits]
     ) -> Sequence[Columns]:
         """Make the columns of each kind, as images of `pool`."""
 
@@ -111,21 +111,21 @@ class NumberedTask(RuleTask):
         Args:
             stream: Stream of the run.
         """
-        place = stream.child(self.name, f"v{self.version}", *self._size)
+        branch = stream.child(self.name, f"v{self.version}", *self._size)
         items = table(self.shapes)
-        pools = split_shapes(place, len(items), self.withheld)
+        pools = split_shapes(branch, len(items), self.withheld)
         kinds = {regime: self._kinds(len(pool)) for regime, pool in pools.items()}
         drawn = draw_digits(
-            place,
+            branch,
             kinds,
-            self._counts(place, kinds),
+            self._counts(branch, kinds),
             shared=self.withheld == 0,
             repeat=redrawn if self._with_replacement else repeated,
         )
         return {
             regime: shuffled(own, items, self._columns(own, pools[regime], digits))
             for regime, digits in drawn.items()
-            for own in [place.child(regime)]
+            for own in [branch.child(regime)]
         }
 
 
@@ -189,18 +189,20 @@ def regimes_of(withheld: int) -> tuple[Regime, ...]:
     return regimes_at("withheld shapes", {TRAINING: 0, f"withheld-{withheld}": withheld})
 
 
-def split_shapes(place: Stream, total: int, withheld: int) -> dict[str, Int64[np.ndarray, " item"]]:
+def split_shapes(
+    branch: Stream, total: int, withheld: int
+) -> dict[str, Int64[np.ndarray, " item"]]:
     """Split images by regime: the first `withheld` of a random order are for the test.
 
     With none withheld both regimes use all images.
 
     Args:
-        place: Where the order is drawn. It does not depend on `withheld`: the images withheld by a
-            smaller number are among those withheld by a larger.
+        branch: Stream of the task. The order does not depend on `withheld`: the images withheld by
+            a smaller number are among those withheld by a larger.
         total: Number of images.
         withheld: Number of images for the test.
     """
-    order = permutation(place.child("shapes").numpy(), total)
+    order = permutation(branch.child("shapes").numpy(), total)
     train, test = (regime.name for regime in regimes_of(withheld))
     return {train: order[withheld:], test: order[:withheld] if withheld else order}
 
@@ -251,7 +253,7 @@ def balanced_counts(
 def _parts(count: int, kinds: int) -> list[int]:
     """Split a number into equal parts, the first parts larger by one if needed."""
     share, rest = divmod(count, kinds)
-    return [share + (place < rest) for place in range(kinds)]
+    return [share + (part < rest) for part in range(kinds)]
 
 
 Repeat = Callable[[np.random.Generator, Digits, int], Digits]
@@ -259,7 +261,7 @@ Repeat = Callable[[np.random.Generator, Digits, int], Digits]
 
 
 def draw_digits(
-    place: Stream,
+    branch: Stream,
     kinds: Mapping[str, Sequence[Kind]],
     counts: Mapping[str, Sequence[int]],
     *,
@@ -271,7 +273,7 @@ def draw_digits(
     No problem comes twice in a set unless all of its kind come; none is in two sets.
 
     Args:
-        place: Stream of the task. Every kind of every set is drawn from a separate child.
+        branch: Stream of the task. Every kind of every set is drawn from a separate child.
         kinds: The kinds of each regime, over the images of that regime.
         counts: Wanted number of problems of each regime and kind.
         shared: Whether both regimes use the same images, so that their problems must be split.
@@ -281,37 +283,37 @@ def draw_digits(
     for number, same_kind in enumerate(zip(*kinds.values(), strict=True)):
         wanted = {regime: counts[regime][number] for regime in kinds}
         if shared:
-            unique = _draw_split(place.child("problems"), same_kind[0], wanted)
+            unique = _draw_split(branch.child("problems"), same_kind[0], wanted)
         else:
             unique = {
-                regime: _draw_unique(place.child(regime), kind, wanted[regime])
+                regime: _draw_unique(branch.child(regime), kind, wanted[regime])
                 for regime, kind in zip(kinds, same_kind, strict=True)
             }
         for regime, digits in unique.items():
-            again = place.child(regime, same_kind[0].name, "repeats").numpy()
+            again = branch.child(regime, same_kind[0].name, "repeats").numpy()
             drawn[regime].append(repeat(again, digits, wanted[regime]))
     return drawn
 
 
-def _draw_unique(place: Stream, kind: Kind, count: int) -> Digits:
+def _draw_unique(branch: Stream, kind: Kind, count: int) -> Digits:
     """Draw `count` different problems, or all if there are fewer."""
-    return distinct(place.child(kind.name).numpy(), kind.radices, min(count, kind.size))
+    return distinct(branch.child(kind.name).numpy(), kind.radices, min(count, kind.size))
 
 
-def _draw_split(place: Stream, kind: Kind, wanted: Mapping[str, int]) -> dict[str, Digits]:
+def _draw_split(branch: Stream, kind: Kind, wanted: Mapping[str, int]) -> dict[str, Digits]:
     """Draw different problems for two sets over the same images, in proportion if too few."""
     train, test = wanted
     total = sum(wanted.values())
-    unique = _draw_unique(place, kind, total)
+    unique = _draw_unique(branch, kind, total)
     cut = max(min(1, wanted[test]), len(unique) * wanted[test] // max(1, total))
     return {train: unique[cut:], test: unique[:cut]}
 
 
 def shuffled(
-    place: Stream, items: Float[Tensor, "item height width"], parts: Sequence[Columns]
+    branch: Stream, items: Float[Tensor, "item height width"], parts: Sequence[Columns]
 ) -> Problems:
     """Mix the problems of all kinds in random order, so that any stretch is a sample."""
-    order = permutation(place.child("order").numpy(), sum(len(part["target"]) for part in parts))
+    order = permutation(branch.child("order").numpy(), sum(len(part["target"]) for part in parts))
     columns = {
         name: torch.from_numpy(np.concatenate([part[name] for part in parts])[order])
         for name in parts[0]

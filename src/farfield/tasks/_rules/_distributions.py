@@ -93,9 +93,9 @@ class DistributionOfThree(FourChoices, NumberedTask):
         return _kinds(images, 3)
 
     def _counts(
-        self, place: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
+        self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
     ) -> dict[str, list[int]]:
-        del place
+        del branch
         return rules.balanced_counts(
             kinds,
             self.max_problems,
@@ -104,9 +104,9 @@ class DistributionOfThree(FourChoices, NumberedTask):
         )
 
     def _columns(
-        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+        self, branch: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
     ) -> list[rules.Columns]:
-        drawing = place.child("choices").numpy()
+        drawing = branch.child("choices").numpy()
         first_row, second_row, fourth = _rows(drawing, pool, digits[0], 3)
         four = np.concatenate([first_row, fourth], axis=1)
         choices = np.take_along_axis(four, _selected(drawing, len(four), 4, 3, 2, 1), axis=1)
@@ -210,9 +210,9 @@ class DistributionOfN(FourChoices, NumberedTask):
         return _kinds(images, self.row_length)
 
     def _columns(
-        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+        self, branch: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
     ) -> list[rules.Columns]:
-        length, drawing = self.row_length, place.child("choices").numpy()
+        length, drawing = self.row_length, branch.child("choices").numpy()
         first_row, second_row, outside = _rows(drawing, pool, digits[0], length)
         count = len(first_row)
         known, missing = np.split(second_row, [length - 1], axis=1)

@@ -146,10 +146,10 @@ def _digest(images: UInt8[np.ndarray, "item height width"]) -> str:
 
 def _refuse_duplicates(images: UInt8[np.ndarray, "item height width"]) -> None:
     first: dict[bytes, int] = {}
-    for place, image in enumerate(images):
-        earlier = first.setdefault(image.tobytes(), place)
-        if earlier != place:
+    for row, image in enumerate(images):
+        earlier = first.setdefault(image.tobytes(), row)
+        if earlier != row:
             raise ValueError(
-                f"images must all differ, got image {place} equal to image {earlier}: "
+                f"images must all differ, got image {row} equal to image {earlier}: "
                 "drop the copies (numpy.unique with axis=0)"
             )

@@ -106,7 +106,7 @@ class IdentityRules(FourChoices, NumberedTask):
         return kinds_of_two_rows(_LAST_RULES, images)
 
     def _counts(
-        self, place: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
+        self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
     ) -> dict[str, list[int]]:
         counts = rules.balanced_counts(
             kinds,
@@ -117,14 +117,14 @@ class IdentityRules(FourChoices, NumberedTask):
         if self.thirds:
             return counts
         return {
-            regime: _drawn_counts(place.child(regime), kinds[regime], equal)
+            regime: _drawn_counts(branch.child(regime), kinds[regime], equal)
             for regime, equal in counts.items()
         }
 
     def _columns(
-        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+        self, branch: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
     ) -> list[rules.Columns]:
-        del place
+        del branch
         return _arrays(_LAST_RULES, 2, pool, digits)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
@@ -133,18 +133,18 @@ class IdentityRules(FourChoices, NumberedTask):
         Args:
             problems: Problems of any regime.
         """
-        places = rules.seen(problems)
-        as_second = places[:, 2] == places[:, 1]
-        wanted = torch.where(as_second, places[:, 4], places[:, 3])
-        return (places[:, 5:] == wanted[:, None]).to(problems.items.dtype)
+        images = rules.seen(problems)
+        as_second = images[:, 2] == images[:, 1]
+        wanted = torch.where(as_second, images[:, 4], images[:, 3])
+        return (images[:, 5:] == wanted[:, None]).to(problems.items.dtype)
 
 
-def _drawn_counts(place: Stream, kinds: Sequence[rules.Kind], equal: list[int]) -> list[int]:
+def _drawn_counts(branch: Stream, kinds: Sequence[rules.Kind], equal: list[int]) -> list[int]:
     """Draw the number of problems of each pattern; equal if the set exhausts half its problems."""
     total = sum(equal)
     if 2 * total > len(kinds) * max(kind.size for kind in kinds):
         return equal
-    patterns = integers(place.child("patterns").numpy(), len(kinds), total)
+    patterns = integers(branch.child("patterns").numpy(), len(kinds), total)
     return [int(count) for count in np.bincount(patterns, minlength=len(kinds))]
 
 
@@ -233,9 +233,9 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
         return kinds_of_two_rows(_MIDDLE_RULES, images)
 
     def _columns(
-        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+        self, branch: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
     ) -> list[rules.Columns]:
-        del place
+        del branch
         return _arrays(_MIDDLE_RULES, 1, pool, digits)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
@@ -244,11 +244,11 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
         Args:
             problems: Problems of any regime.
         """
-        places = rules.seen(problems)
-        array, choices = places[:, :5], places[:, 5:]
-        first, last = (choices == array[:, place, None] for place in (3, 4))
+        images = rules.seen(problems)
+        array, choices = images[:, :5], images[:, 5:]
+        first, last = (choices == array[:, position, None] for position in (3, 4))
         new = (choices[:, :, None] != array[:, None, :]).all(dim=2)
-        as_first, as_last = (array[:, 1, None] == array[:, place, None] for place in (0, 2))
+        as_first, as_last = (array[:, 1, None] == array[:, position, None] for position in (0, 2))
         wanted = torch.where(as_first, first, torch.where(as_last, last, new))
         return wanted.to(problems.items.dtype)
 

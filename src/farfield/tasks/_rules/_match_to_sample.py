@@ -111,9 +111,9 @@ class RelationalMatchToSample(YesNo, NumberedTask):
         )
 
     def _columns(
-        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+        self, branch: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
     ) -> list[rules.Columns]:
-        del place
+        del branch
         same, different = (pool[arrangement(kind[:, :-1])] for kind in digits)
         pairs = (
             np.stack([same[:, [0, 0]], same[:, [1, 1]], same[:, [2, 3]]], axis=1),
@@ -134,8 +134,8 @@ class RelationalMatchToSample(YesNo, NumberedTask):
         Args:
             problems: Problems of any regime.
         """
-        places = rules.seen(problems)
-        differs = places[:, 0::2] != places[:, 1::2]
+        images = rules.seen(problems)
+        differs = images[:, 0::2] != images[:, 1::2]
         return binary_outputs(differs[:, 0] == differs[:, 2], self.num_outputs)
 
 
@@ -243,9 +243,9 @@ class TripleMatchToSample(YesNo, NumberedTask):
         )
 
     def _columns(
-        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+        self, branch: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
     ) -> list[rules.Columns]:
-        del place
+        del branch
         return [
             _triples(relation, pool, kind)
             for relation, kind in zip(self._relations, digits, strict=True)

@@ -108,20 +108,20 @@ class SameDifferent(YesNo, NumberedTask):
         )
 
     def _counts(
-        self, place: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
+        self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
     ) -> dict[str, list[int]]:
         """Keep a twentieth of the pairs for a test on the same images, as many of either answer."""
         if self.withheld:
-            return super()._counts(place, kinds)
+            return super()._counts(branch, kinds)
         train, test = kinds
         total = min(kinds[train][1].size, self.max_problems)
         kept = max(1, total // 20)
         return {train: [total - kept] * 2, test: [kept] * 2}
 
     def _columns(
-        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+        self, branch: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
     ) -> list[rules.Columns]:
-        del place
+        del branch
         same, different = digits
         return _answered([np.repeat(pool[same], 2, axis=1), pool[arrangement(different)]])
 
@@ -383,9 +383,9 @@ class AllSame(YesNo, NumberedTask):
         )
 
     def _counts(
-        self, place: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
+        self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
     ) -> dict[str, list[int]]:
-        del place
+        del branch
         odd = {regime: own[1:] for regime, own in kinds.items()}
         counts = rules.balanced_counts(odd, self.max_problems // 2, shared=self.withheld == 0)
         return {regime: [sum(own), *own] for regime, own in counts.items()}
@@ -395,9 +395,9 @@ class AllSame(YesNo, NumberedTask):
         return self.num_images - (2 * odd == self.num_images)
 
     def _columns(
-        self, place: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+        self, branch: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
     ) -> list[rules.Columns]:
-        del place
+        del branch
         same, *others = digits
         rows = [np.repeat(pool[same], self.num_images, axis=1)]
         for odd, kind in enumerate(others, start=1):
@@ -414,13 +414,13 @@ class AllSame(YesNo, NumberedTask):
         Args:
             problems: Problems of any regime.
         """
-        places = rules.seen(problems)
-        differs = (places != places[:, :1]).any(dim=1)
+        images = rules.seen(problems)
+        differs = (images != images[:, :1]).any(dim=1)
         return binary_outputs(differs, self.num_outputs)
 
 
 def subsets(
-    numbers: Int64[np.ndarray, " batch"], places: int, size: int
+    numbers: Int64[np.ndarray, " batch"], positions: int, size: int
 ) -> Bool[np.ndarray, "batch time"]:
     """List the subsets of `size` positions, by their number.
 
@@ -432,12 +432,12 @@ def subsets(
         positions: Number of positions.
         size: Number of positions of a set.
     """
-    ways = np.array([[math.comb(n, k) for k in range(size + 1)] for n in range(places)])
-    held = np.zeros((len(numbers), places), dtype=np.bool_)
+    ways = np.array([[math.comb(n, k) for k in range(size + 1)] for n in range(positions)])
+    held = np.zeros((len(numbers), positions), dtype=np.bool_)
     number, lacking = numbers.copy(), np.full(len(numbers), size)
-    for place in range(places):
-        with_it = np.where(lacking > 0, ways[places - place - 1, lacking - 1], 0)
-        held[:, place] = number < with_it
-        number -= np.where(held[:, place], 0, with_it)
-        lacking -= held[:, place]
+    for position in range(positions):
+        with_it = np.where(lacking > 0, ways[positions - position - 1, lacking - 1], 0)
+        held[:, position] = number < with_it
+        number -= np.where(held[:, position], 0, with_it)
+        lacking -= held[:, position]
     return held

@@ -66,10 +66,10 @@ class SequenceTask(OneContext):
         Args:
             stream: Stream of the run.
         """
-        place = stream.child(self.name, f"v{self.version}")
+        branch = stream.child(self.name, f"v{self.version}")
         return {
             regime.name: self.made(
-                regime.name, self.counts[regime.name], place.child(regime.name).numpy()
+                regime.name, self.counts[regime.name], branch.child(regime.name).numpy()
             )
             for regime in self.regimes
         }
@@ -230,8 +230,8 @@ class Adding(OracleByHand, SequenceTask):
         parts = np.zeros_like(levels)
         for k in choices:
             rows = np.flatnonzero(terms == k)
-            places = _places(length, k, len(rows), generator)
-            parts[rows[:, None], places] = 1 + np.arange(k)
+            positions = _positions(length, k, len(rows), generator)
+            parts[rows[:, None], positions] = 1 + np.arange(k)
         markers = parts if self.separate_markers else np.minimum(parts, 1)
         answer = (((2 * levels + 1) * (parts > 0)).sum(1) / (2 * LEVELS)).astype(np.float32)
         return Problems(
@@ -293,7 +293,7 @@ class Adding(OracleByHand, SequenceTask):
         return (shown[..., 0] * shown[..., 1:].sum(-1)).sum(1, keepdim=True)
 
 
-def _places(
+def _positions(
     length: int, parts: int, count: int, generator: np.random.Generator
 ) -> Int64[np.ndarray, "batch slot"]:
     """Draw one position in each part of each sequence."""
@@ -457,8 +457,8 @@ class Copying(OracleByHand, SequenceTask):
     def _dormant(self, regime: str) -> int:
         """Return the length of the dormant phase of a regime."""
         check_regime(regime, self.regimes)
-        place = [known.name for known in self.regimes].index(regime)
-        return (self.dormant, self.dormant, *self.test_dormant)[place]
+        index = [known.name for known in self.regimes].index(regime)
+        return (self.dormant, self.dormant, *self.test_dormant)[index]
 
     def loss(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems
@@ -509,8 +509,8 @@ class Copying(OracleByHand, SequenceTask):
             regime: Name of the regime.
         """
         check_regime(regime, self.regimes)
-        places = RECALLED if self.recalled_only else self._dormant(regime) + 2 * RECALLED
-        return RECALLED * math.log(SYMBOLS) / places
+        steps = RECALLED if self.recalled_only else self._dormant(regime) + 2 * RECALLED
+        return RECALLED * math.log(SYMBOLS) / steps
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch time value"]:
         """Return the logits of a reader of the first ten positions.

@@ -153,9 +153,9 @@ class SequentialMNIST(OneContext, ClassTask):
 
     def _numbers(self, run: Stream) -> dict[str, Int64[np.ndarray, " item"]]:
         """Draw the images of each regime in its file, no training image in validation."""
-        place = run.child(self.name, f"v{self.version}")
-        order = permutation(place.child("images").numpy(), TRAINING_FILE)
-        test = permutation(place.child("test").numpy(), TEST_FILE)[: self.test_images]
+        branch = run.child(self.name, f"v{self.version}")
+        order = permutation(branch.child("images").numpy(), TRAINING_FILE)
+        test = permutation(branch.child("test").numpy(), TEST_FILE)[: self.test_images]
         own = {
             TRAINING: order[: self.training_images],
             VALIDATION: order[-self.validation_images :],

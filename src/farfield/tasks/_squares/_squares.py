@@ -72,13 +72,13 @@ class SquaresTask(OneContext):
         Args:
             stream: Stream of the run.
         """
-        place = stream.child(self.name, f"v{self.version}")
+        branch = stream.child(self.name, f"v{self.version}")
         return problems_over_one_table(
             {
                 regime.name: self.paths(
                     regime.name,
                     self.counts[regime.name != TRAINING],
-                    place.child(regime.name).numpy(),
+                    branch.child(regime.name).numpy(),
                 )
                 for regime in self.regimes
             }
@@ -160,8 +160,8 @@ def sizes_of(
         training_sizes: Smallest and largest size in training.
         test_sizes: Ends of the tests' sizes, ascending.
     """
-    place = [known.name for known in regimes].index(regime)
-    return training_sizes if place == 0 else (test_sizes[place - 1], test_sizes[place])
+    index = [known.name for known in regimes].index(regime)
+    return training_sizes if index == 0 else (test_sizes[index - 1], test_sizes[index])
 
 
 def check_sizes(training_sizes: Sequence[float], test_sizes: Sequence[float]) -> None:

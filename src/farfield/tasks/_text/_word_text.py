@@ -407,8 +407,8 @@ class WordText(OneContext):
         """Cut a text into windows, the last one filled up; `NO_WORD` is read as `unknown`."""
         if len(numbers) < 2:
             raise ValueError(f"folder must have texts of two words or more, got {len(numbers)}")
-        places = math.ceil((len(numbers) - 1) / self.steps) * self.steps
-        filled = np.full(places + 1, NO_WORD, np.int64)
+        length = math.ceil((len(numbers) - 1) / self.steps) * self.steps
+        filled = np.full(length + 1, NO_WORD, np.int64)
         filled[: len(numbers)] = numbers
         index, target = (
             torch.from_numpy(part).reshape(-1, self.steps) for part in (filled[:-1], filled[1:])

@@ -148,31 +148,31 @@ class VAECTask(OracleByHand, ChoiceTask):
         Args:
             stream: Stream of the run.
         """
-        place = stream.child(self.name, f"v{self.version}")
+        branch = stream.child(self.name, f"v{self.version}")
         sets = {
-            self._name_of(number): self._set(place.child(f"{self._word}-{number}"), number)
+            self._name_of(number): self._set(branch.child(f"{self._word}-{number}"), number)
             for number in range(1, self._count + 1)
         }
         return {regime.name: sets[regime.name] for regime in self.regimes}
 
-    def _set(self, place: Stream, number: int) -> Problems:
+    def _set(self, branch: Stream, number: int) -> Problems:
         columns = drawn_problems(
-            place, self.levels_per_region, self.problems_per_regime, shuffled=self.shuffled
+            branch, self.levels_per_region, self.problems_per_regime, shuffled=self.shuffled
         )
         latent = {name: torch.from_numpy(column) for name, column in columns.items()}
         index, target = latent.pop("index"), latent.pop("target")
         items = self.objects(number)
         if self._cluttered:
-            which = integers(place.child("pictures").numpy(), DRAWS, index.numel())
+            which = integers(branch.child("pictures").numpy(), DRAWS, index.numel())
             index = index * DRAWS + torch.from_numpy(which).reshape(index.shape)
-            items = self._in_clutter(items, place.child("clutter"))
+            items = self._in_clutter(items, branch.child("clutter"))
         return Problems(items=items, index=index, target=target, latent=latent)
 
-    def _in_clutter(self, objects: LazyItems, place: Stream) -> LazyItems:
+    def _in_clutter(self, objects: LazyItems, branch: Stream) -> LazyItems:
         """Draw several pictures of every object, one after another, each with different clutter."""
         levels = objects.latent.repeat_interleave(DRAWS, dim=0)
         return LazyItems(
-            latent=torch.cat([levels, drawn_clutter(place, len(levels))], dim=1),
+            latent=torch.cat([levels, drawn_clutter(branch, len(levels))], dim=1),
             draw=partial(
                 draw_cluttered,
                 num_levels=self.num_levels,
@@ -210,11 +210,11 @@ class VAECTask(OracleByHand, ChoiceTask):
             problems: Problems of any regime.
         """
         table = problems.items
-        rows, places = torch.unique(problems.index, return_inverse=True)
+        rows, positions = torch.unique(problems.index, return_inverse=True)
         parts = (table.index_select(0, part) for part in rows.split(_CHUNK))
         measure = visible_levels if self._cluttered else measured_levels
         measured = torch.cat([measure(part, self.num_levels) for part in parts])
-        a, b, c, *candidates = measured[places].unbind(dim=1)
+        a, b, c, *candidates = measured[positions].unbind(dim=1)
         return -(torch.stack(candidates, dim=1) - (c + b - a)[:, None]).norm(dim=2)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:

@@ -292,7 +292,7 @@ def _check_values(where: str, row: dict[str, np.ndarray]) -> None:
             f"{where}/latent_class must ascend from 0 to {level[-1]} in column {dimension} "
             f"(analogy_dim) and be the same level in every other, got {classes.tolist()}"
         )
-    a, b, c, d = (int(place) for place in row["ABCD"])
+    a, b, c, d = (int(term) for term in row["ABCD"])
     if not {a, b, c, d} <= set(level.tolist()) or a in (b, c) or b - a != d - c:
         raise ValueError(
             f"{where}/ABCD must be an analogy of indices 0…{level[-1]}, B − A = D − C and neither "
@@ -497,11 +497,11 @@ def _ascending(
     problems: Problems, analogy: Int64[np.ndarray, "batch 4"]
 ) -> Int64[np.ndarray, "batch candidate"]:
     """Return rows of the candidates in the order of their levels, the order of the table."""
-    places = problems.index.cpu().numpy()
-    candidates = places[:, PREMISES:]
+    index = problems.index.cpu().numpy()
+    candidates = index[:, PREMISES:]
     right = np.take_along_axis(candidates, problems.target.cpu().numpy()[:, None], axis=1)
     ascending = np.sort(candidates, axis=1)
-    terms = np.concatenate([places[:, :PREMISES], right], axis=1)
+    terms = np.concatenate([index[:, :PREMISES], right], axis=1)
     if not np.array_equal(np.take_along_axis(ascending, analogy, axis=1), terms):
         raise ValueError(
             "problems must be over a table in the order of the levels, as the task draws it; in "

@@ -138,14 +138,14 @@ _CONTRAST: Final = 40
 """Largest difference of a texture from gray, in every channel."""
 
 
-def drawn_clutter(place: Stream, count: int) -> Int64[Tensor, "item feature"]:
+def drawn_clutter(branch: Stream, count: int) -> Int64[Tensor, "item feature"]:
     """Draw the clutter of pictures, a column for each entry of `CLUTTER`, from separate streams.
 
     Args:
-        place: Stream of the region.
+        branch: Stream of the region.
         count: Number of pictures.
     """
-    columns = [integers(place.child(name).numpy(), high, count) for name, high in CLUTTER.items()]
+    columns = [integers(branch.child(name).numpy(), high, count) for name, high in CLUTTER.items()]
     return torch.from_numpy(np.stack(columns, axis=1))
 
 
@@ -257,7 +257,7 @@ def analogies(num_levels: int) -> Int64[np.ndarray, "batch 4"]:
 
 
 def drawn_problems(
-    place: Stream, num_levels: int, problems: int | None, *, shuffled: bool
+    branch: Stream, num_levels: int, problems: int | None, *, shuffled: bool
 ) -> Columns:
     """Draw the problems of one region in random order, over its `num_levels` ** 4 objects.
 
@@ -265,7 +265,7 @@ def drawn_problems(
     dimensions' levels, drawn anew for each, none twice; more where more problems are asked for.
 
     Args:
-        place: Stream of the region.
+        branch: Stream of the region.
         num_levels: Levels of every dimension within a region.
         problems: Number of problems; `None` for all that a tenth gives.
         shuffled: Whether the candidates stand in random order rather than the right one first.
@@ -275,14 +275,14 @@ def drawn_problems(
     shown = combinations // _SHARE
     if problems is not None:
         shown = max(shown, -(-problems // kinds))
-    drawn = _orders(place.child("irrelevant"), kinds, combinations)[:, :shown]
-    order = permutation(place.child("order").numpy(), drawn.size)[:problems]
+    drawn = _orders(branch.child("irrelevant"), kinds, combinations)[:, :shown]
+    order = permutation(branch.child("order").numpy(), drawn.size)[:problems]
     kind = order // shown
     dimension, analogy = kind // len(rows), rows[kind % len(rows)]
     irrelevant = np.unravel_index(drawn.ravel()[order], (num_levels,) * (NUM_DIMENSIONS - 1))
     candidates = candidates_of(analogy[:, 3], num_levels)
     if shuffled:
-        turns = _orders(place.child("candidates"), len(order), num_levels)
+        turns = _orders(branch.child("candidates"), len(order), num_levels)
         candidates = np.take_along_axis(candidates, turns, axis=1)
     terms = np.concatenate([analogy[:, :3], candidates], axis=1)
     levels = _levels(terms, dimension, np.stack(irrelevant, axis=1))
@@ -296,9 +296,9 @@ def drawn_problems(
     }
 
 
-def _orders(place: Stream, count: int, size: int) -> Int64[np.ndarray, "batch item"]:
+def _orders(branch: Stream, count: int, size: int) -> Int64[np.ndarray, "batch item"]:
     """Draw `count` random orders of 0 … `size` − 1."""
-    words = place.numpy().bit_generator.random_raw(count * size).reshape(count, size)
+    words = branch.numpy().bit_generator.random_raw(count * size).reshape(count, size)
     return np.argsort(words, axis=1, kind="stable").astype(np.int64)
 
 
@@ -311,8 +311,8 @@ def candidates_of(
         right: Level of D.
         num_levels: Levels of the dimension within a region.
     """
-    place = np.arange(num_levels - 1)
-    foils = place + (place >= right[:, None])
+    slot = np.arange(num_levels - 1)
+    foils = slot + (slot >= right[:, None])
     return np.concatenate([right[:, None], foils], axis=1)
 
 

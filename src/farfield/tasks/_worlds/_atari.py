@@ -256,9 +256,9 @@ class Atari:
         kind, _, number = check_regime(regime, self.regimes).partition("-")
         mode = int(number) if kind == "mode" else None
         difficulty = int(number) if kind == "difficulty" else None
-        place = stream.child(self.name, f"v{self.version}", self.game, regime)
+        branch = stream.child(self.name, f"v{self.version}", self.game, regime)
         games = [Game(self.game, mode, difficulty) for _ in range(count)]
-        return GymnasiumWorlds(games, lambda _, found: found, place)
+        return GymnasiumWorlds(games, lambda _, found: found, branch)
 
     def score(self, returns: Float[np.ndarray, " batch"]) -> Float[np.ndarray, " batch"]:
         """Score each episode by the game.

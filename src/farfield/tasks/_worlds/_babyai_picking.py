@@ -225,9 +225,9 @@ class BabyAIPicking(PickingTask):
         """
         check_number("count", count, 1, 1_000_000)
         side, distractors = self._room_of(regime)
-        place = stream.child(self.name, f"v{self.version}", regime)
+        branch = stream.child(self.name, f"v{self.version}", regime)
         rooms = [level(side, distractors, is_novel=regime == NOVEL) for _ in range(count)]
-        return GymnasiumWorlds(rooms, planes, place)
+        return GymnasiumWorlds(rooms, planes, branch)
 
     def chance(self, regime: str) -> float:
         """Return the success of actions drawn uniformly.

@@ -80,19 +80,19 @@ def check_environment(environment: Any, *, steps: int = 200, seed: int = 0) -> N
     def note(fault: str) -> None:
         faults.setdefault(fault.partition(", got ")[0], fault)
 
-    place = stream_of(seed, "check")
+    branch = stream_of(seed, "check")
     with _noted(note, "the environment"):
         if (subject := _subject_of(environment, note)) is not None:
             with _noted(note, f"the regime {TRAINING!r}"):
-                played += _check_training(subject, steps, place, note)
+                played += _check_training(subject, steps, branch, note)
                 if isinstance(environment, Environment):
                     returns = np.sum([step.rewards for step in played], axis=0)
                     _check_scores(environment, returns, note)
             for regime in subject.regimes:
                 with _noted(note, f"the regime {regime!r}"):
-                    worlds = CheckedWorlds(subject.make(regime, place), refuse=note)
+                    worlds = CheckedWorlds(subject.make(regime, branch), refuse=note)
                     worlds.reset()
-                    _act(worlds, _actions(subject, worlds.num_envs, FEW_STEPS, place))
+                    _act(worlds, _actions(subject, worlds.num_envs, FEW_STEPS, branch))
     if faults:
         name = getattr(environment, "name", type(environment).__name__)
         listed = "".join(f"\n- {fault}" for fault in faults.values())
@@ -128,11 +128,11 @@ def _subject_of(environment: Any, note: Note) -> _Subject | None:
         note(f"{prefix}action_space must be a Discrete one, got {actions!r}")
         return None
 
-    def make(regime: str, place: Stream) -> Any:
+    def make(regime: str, branch: Stream) -> Any:
         del regime
         if is_single:
-            return GymnasiumWorlds([environment], lambda _, found: found, place)
-        environment.reset(seed=place.key % 2**31)
+            return GymnasiumWorlds([environment], lambda _, found: found, branch)
+        environment.reset(seed=branch.key % 2**31)
         return environment
 
     shape = getattr(getattr(environment, f"{prefix}observation_space", None), "shape", None)
@@ -155,7 +155,7 @@ def _task(environment: Environment, note: Note) -> _Subject:
     if not isinstance(shape, tuple) or not all(map(_is_count, shape)):
         note(f"item_shape must be a tuple of integers, got {shape!r}")
     return _Subject(
-        lambda regime, place: environment.make(regime, COPIES, place),
+        lambda regime, branch: environment.make(regime, COPIES, branch),
         tuple(shape),
         environment.num_actions,
         tuple(name for name in regimes if name != TRAINING),
@@ -167,8 +167,8 @@ def _is_count(number: object) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and number > 0
 
 
-def _actions(subject: _Subject, count: int, steps: int, place: Stream) -> np.ndarray:
-    generator = place.child("actions").numpy()
+def _actions(subject: _Subject, count: int, steps: int, branch: Stream) -> np.ndarray:
+    generator = branch.child("actions").numpy()
     return integers(generator, subject.num_actions, steps * count).reshape(steps, count)
 
 
@@ -182,9 +182,9 @@ def _act(worlds: CheckedWorlds, actions: np.ndarray) -> list[_Step]:
     return found
 
 
-def _check_training(subject: _Subject, steps: int, place: Stream, note: Note) -> list[_Step]:
+def _check_training(subject: _Subject, steps: int, branch: Stream, note: Note) -> list[_Step]:
     """Play, play the same again, and go on from a state; gives the steps."""
-    made = [subject.make(TRAINING, place)]
+    made = [subject.make(TRAINING, branch)]
 
     def begin() -> tuple[CheckedWorlds, np.ndarray]:
         worlds = CheckedWorlds(made[-1], refuse=note)
@@ -194,7 +194,7 @@ def _check_training(subject: _Subject, steps: int, place: Stream, note: Note) ->
     if subject.is_task and worlds.num_envs != COPIES:
         note(f"make must return as many copies as are asked for, {COPIES}, got {worlds.num_envs}")
     _check_observations(subject, first, note)
-    actions = _actions(subject, worlds.num_envs, steps, place)
+    actions = _actions(subject, worlds.num_envs, steps, branch)
     played = _act(worlds, actions[: steps // 2])
     while played[-1].ends.any() and len(played) < steps - 1:  # where state has most to say
         played += _act(worlds, actions[len(played) : len(played) + 1])
@@ -205,7 +205,7 @@ def _check_training(subject: _Subject, steps: int, place: Stream, note: Note) ->
     after = _act(worlds, late)
     _check_spaces(subject, made[0], [first, *(step.observations for step in played)], note)
     _check_ends(first, [*played, *after], note)
-    made.append(subject.make(TRAINING, place))
+    made.append(subject.make(TRAINING, branch))
     if subject.is_task and made[0] is made[1]:
         note("make must return other worlds at every call, got the same object twice")
     worlds, again = begin()
@@ -216,7 +216,7 @@ def _check_training(subject: _Subject, steps: int, place: Stream, note: Note) ->
             f"and from nothing else; the same ones and the same actions gave {difference}"
         )
     elif state is not None:
-        made.append(subject.make(TRAINING, place))
+        made.append(subject.make(TRAINING, branch))
         worlds, _ = begin()
         shown = worlds.load_state(state)
         difference = _difference(played[-1].observations, shown, after, _act(worlds, late))

@@ -347,7 +347,7 @@ class GymnasiumWorlds:
         del options
         if seed is not None:
             self._stream, self._begun = stream_of(seed, *self._stream.path), 0
-        return np.stack([self._begin(place) for place in range(self.num_envs)]), {}
+        return np.stack([self._begin(row) for row in range(self.num_envs)]), {}
 
     def step(
         self, actions: Int[np.ndarray, " batch"]
@@ -360,11 +360,11 @@ class GymnasiumWorlds:
         seen, last, infos = list[np.ndarray](), list[np.ndarray](), dict[str, Any]()
         rewards = np.zeros(self.num_envs)
         ends = np.zeros((2, self.num_envs), bool)
-        for place, action in enumerate(np.asarray(actions).tolist()):
-            self._actions[place].append(action)
-            found, rewards[place], *ends[:, place], _ = self.copies[place].step(action)
-            last.append(self._seen(place, found))
-            seen.append(self._begin(place) if ends[:, place].any() else last[-1])
+        for row, action in enumerate(np.asarray(actions).tolist()):
+            self._actions[row].append(action)
+            found, rewards[row], *ends[:, row], _ = self.copies[row].step(action)
+            last.append(self._seen(row, found))
+            seen.append(self._begin(row) if ends[:, row].any() else last[-1])
         if ends.any():
             infos["final_obs"] = np.stack(last)
         return np.stack(seen), rewards, ends[0], ends[1], infos
@@ -390,30 +390,30 @@ class GymnasiumWorlds:
             state: The state.
         """
         self._stream, seen = stream_of(state["seed"], *self._stream.path), []
-        for place, (episode, actions) in enumerate(
+        for row, (episode, actions) in enumerate(
             zip(state["episodes"], state["actions"], strict=True)
         ):
             self._begun = episode
-            observation = self._begin(place)
+            observation = self._begin(row)
             for action in actions:
-                found = self.copies[place].step(action)[0]
-                observation = self._seen(place, found)
-            self._actions[place] = list(actions)
+                found = self.copies[row].step(action)[0]
+                observation = self._seen(row, found)
+            self._actions[row] = list(actions)
             seen.append(observation)
         self._begun = state["begun"]
         return np.stack(seen)
 
-    def _begin(self, place: int) -> np.ndarray:
+    def _begin(self, row: int) -> np.ndarray:
         """Begin the next episode in a copy; return its first observation."""
         key = self._stream.child("episode", self._begun).key
-        self._episodes[place], self._actions[place] = self._begun, []
+        self._episodes[row], self._actions[row] = self._begun, []
         self._begun += 1
-        found, _ = self.copies[place].reset(seed=key % 2**31)
-        return self._seen(place, found)
+        found, _ = self.copies[row].reset(seed=key % 2**31)
+        return self._seen(row, found)
 
-    def _seen(self, place: int, found: Any) -> np.ndarray:
+    def _seen(self, row: int, found: Any) -> np.ndarray:
         """Copy an observation: worlds may fill the same array at every step."""
-        seen: Any = self._see(self.copies[place], found)
+        seen: Any = self._see(self.copies[row], found)
         if isinstance(seen, Mapping):
             raise ValueError(
                 f"see must return one array, got a dict of {', '.join(map(str, seen))}"

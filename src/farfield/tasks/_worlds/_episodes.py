@@ -77,13 +77,13 @@ def random_score(environment: Environment, regime: str, episodes: int = EPISODES
         regime: Name of the regime.
         episodes: Number of episodes.
     """
-    place = stream(0, environment.name, f"v{environment.version}", "floor", regime)
-    generator = place.child("actions").numpy()
+    branch = stream(0, environment.name, f"v{environment.version}", "floor", regime)
+    generator = branch.child("actions").numpy()
 
     def policy(observations: np.ndarray) -> np.ndarray:
         return integers(generator, environment.num_actions, len(observations))
 
-    found = play(environment.make(regime, episodes, place), policy)
+    found = play(environment.make(regime, episodes, branch), policy)
     return float(environment.score(found.returns).mean())
 
 
@@ -100,7 +100,7 @@ def expert_score(environment: Environment, regime: str, episodes: int = EPISODES
     """
     if not isinstance(environment, HasExpert):
         raise ValueError(f"environment must have an expert, got {environment!r}")
-    place = stream(0, environment.name, f"v{environment.version}", "ceiling", regime)
-    worlds = environment.make(regime, episodes, place)
+    branch = stream(0, environment.name, f"v{environment.version}", "ceiling", regime)
+    worlds = environment.make(regime, episodes, branch)
     found = play(worlds, lambda _: environment.expert(worlds))
     return float(environment.score(found.returns).mean())

@@ -182,8 +182,8 @@ class ObjectPicking(PickingTask):
             ValueError: If there is no room.
         """
         check_number("count", count, 1, 1_000_000)
-        place = stream.child(self.name, f"v{self.version}", check_regime(regime, self.regimes))
-        return Rooms(self._room(regime), count, place)
+        branch = stream.child(self.name, f"v{self.version}", check_regime(regime, self.regimes))
+        return Rooms(self._room(regime), count, branch)
 
     def _room(self, regime: str) -> Room:
         side, distractors = self._room_of(regime)

@@ -119,7 +119,7 @@ def layouts(room: Room, generator: np.random.Generator, count: int) -> Layouts:
     """
     cells = room.side**2
     digits = [integers(generator, cells - k, count) for k in range(room.distractors + 2)]
-    places = room.flat(arrangement(np.stack(digits, axis=1)))
+    positions = room.flat(arrangement(np.stack(digits, axis=1)))
     direction = integers(generator, len(STEPS), count)
     known = KNOWN_KINDS * KNOWN_COLORS
     asked = integers(generator, known, count)
@@ -127,12 +127,12 @@ def layouts(room: Room, generator: np.random.Generator, count: int) -> Layouts:
     grid = np.full((count, room.width**2), WALL, np.uint8)
     grid[:, room.flat(np.arange(cells))] = EMPTY
     rows = np.arange(count)
-    grid[rows, places[:, 1]] = OBJECT + kind * len(COLORS) + color
+    grid[rows, positions[:, 1]] = OBJECT + kind * len(COLORS) + color
     for slot in range(2, room.distractors + 2):
-        grid[rows, places[:, slot]] = _distractor(room, asked, generator)
+        grid[rows, positions[:, slot]] = _distractor(room, asked, generator)
     wanted = np.zeros((count, KNOWN_KINDS + KNOWN_COLORS), np.uint8)
     wanted[rows, kind] = wanted[rows, KNOWN_KINDS + color] = ONE
-    return Layouts(grid, places[:, 0], direction, places[:, 1], wanted)
+    return Layouts(grid, positions[:, 0], direction, positions[:, 1], wanted)
 
 
 def _distractor(room: Room, asked: Numbers, generator: np.random.Generator) -> Numbers:
@@ -249,7 +249,7 @@ class Rooms:
         """
         self._stream = stream_of(state["seed"], *self._stream.path)
         self._block = -1
-        self._place(self._rows, np.array(state["episode"]))
+        self._begin_at(self._rows, np.array(state["episode"]))
         self._begun = state["begun"]
         self._time[:] = state["time"]
         self.layouts.position[:] = state["position"]
@@ -258,11 +258,11 @@ class Rooms:
 
     def _begin(self, rows: Numbers) -> None:
         """Begin the next episodes in some rooms, in their order."""
-        self._place(rows, self._begun + np.arange(len(rows)))
+        self._begin_at(rows, self._begun + np.arange(len(rows)))
         self._begun += len(rows)
         self._time[rows] = 0
 
-    def _place(self, rows: Numbers, episodes: Numbers) -> None:
+    def _begin_at(self, rows: Numbers, episodes: Numbers) -> None:
         """Bring rooms to the beginning of numbered episodes."""
         self._episode[rows] = episodes
         blocks = episodes // BLOCK
