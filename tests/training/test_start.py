@@ -17,8 +17,8 @@ from farfield.nn import LinearEncoder, SequenceNorm, TimeStepNorm
 from farfield.objectives import Objective, PredictingEmbeddings, Supervised
 from farfield.tasks import DynamicObjects
 from farfield.training import OneNetwork, train
-from farfield.training._learner import SUBSET_NUMBERS, train_subset
 from farfield.training._networks import embedded, has_fixed_encoder, without_encoder
+from farfield.training._one_network import SUBSET_NUMBERS, train_subset
 from learners import check_resumed, check_together
 from small import SMALL_LSTM, prediction_experiment, reconstruction_experiment, tiny_experiment
 
@@ -106,7 +106,7 @@ def test_items_embedded_once_train_the_same_network(
     start = {name: tensor.double() for name, tensor in trained().items()}
     once = OneNetwork(experiment, 0, dtype=torch.float64, start=start)
     assert once._is_embedded
-    monkeypatch.setattr("farfield.training._learner.has_fixed_encoder", lambda network: False)
+    monkeypatch.setattr("farfield.training._one_network.has_fixed_encoder", lambda network: False)
     anew = OneNetwork(experiment, 0, dtype=torch.float64, start=start)
     assert not anew._is_embedded
     scores = [train(learner, experiment)[0][0] for learner in (once, anew)]

@@ -6,9 +6,9 @@ from farfield._exports import exported, moved
 from farfield.training._agent import OneAgent as OneAgent
 from farfield.training._evaluate import evaluate as evaluate
 from farfield.training._learner import Learner as Learner
-from farfield.training._learner import OneNetwork as OneNetwork
 from farfield.training._loop import train as train
 from farfield.training._networks import trained_network as trained_network
+from farfield.training._one_network import OneNetwork as OneNetwork
 from farfield.training._stack import Stack as Stack
 from farfield.training._stack import vmap_error as vmap_error
 

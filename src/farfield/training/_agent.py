@@ -18,7 +18,6 @@ from farfield.records import Score
 from farfield.records.internal import from_tensors, to_tensors
 from farfield.tasks import TRAINING, Environment
 from farfield.tasks.internal import metric_of
-from farfield.training._learner import load_passing_buffers, passing_buffers
 from farfield.training._memory import FromMemory
 from farfield.training._networks import first_network
 from farfield.training._practice import Lesson, Practice, ScoredWorlds, score_policy
@@ -26,8 +25,10 @@ from farfield.training._rollouts import FromRollouts
 from farfield.training._state import (
     held_generators,
     load_optimizer_state,
+    load_passing_buffers,
     load_plain_state,
     optimizer_state,
+    passing_buffers,
     plain_state,
     reseed_all,
 )

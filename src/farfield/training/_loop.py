@@ -23,10 +23,10 @@ from farfield.experiments import Experiment
 from farfield.records import Score, StoreError
 from farfield.records.internal import DIVERGED, JSON, read_tensors, set_aside, write_tensors
 from farfield.tasks import TRAINING
-from farfield.training._learner import BUFFER, Learner
+from farfield.training._learner import Learner
 from farfield.training._repeatable import FirstStep, Inputs, changed_inputs
 from farfield.training._settings import Matmul, fixed_settings
-from farfield.training._state import PLAIN, PREFIX, OutsideState
+from farfield.training._state import BUFFER, PLAIN, PREFIX, OutsideState
 from farfield.training._turns import REMEMBERED
 
 

@@ -19,7 +19,7 @@ from farfield._watch import Watch, short_path
 from farfield.core.internal import file_digest, file_stamp, printable
 from farfield.experiments import Experiment
 from farfield.tasks.internal import ReadsFiles, cache_folder, changed_files, file_digests
-from farfield.training._learner import OneNetwork
+from farfield.training._one_network import OneNetwork
 
 _DONE: Final = set[str]()
 """Keys of the experiments whose first step was compared in this process."""

@@ -37,8 +37,8 @@ from farfield.training._evaluate import (
     scores_of,
     scoring_stream,
 )
-from farfield.training._learner import train_subset
 from farfield.training._networks import first_network
+from farfield.training._one_network import train_subset
 from farfield.training._settings import fixed_settings
 from farfield.training._state import held_generators, load_optimizer_state, optimizer_state
 from farfield.training._turns import Turn, optimizers_of, scored_tensors, turns_of

@@ -293,6 +293,40 @@ def _is_plain(value: Any) -> bool:
     return type(value) in _PLAIN_TYPES
 
 
+BUFFER = "buffer."
+"""Beginning of the name of a buffer in a checkpoint that is in no state dictionary."""
+
+
+def passing_buffers(network: nn.Module) -> dict[str, Tensor]:
+    """The buffers of a network that its state dictionary leaves out, for a checkpoint.
+
+    Args:
+        network: The network.
+    """
+    kept = network.state_dict().keys()
+    buffers = network.named_buffers(remove_duplicate=False)
+    return {BUFFER + name: buffer for name, buffer in buffers if name not in kept}
+
+
+def load_passing_buffers(network: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Take over what `passing_buffers` gave.
+
+    Args:
+        network: The network, changed in place.
+        state: Buffers, among other things.
+    """
+    for name, found in state.items():
+        if not name.startswith(BUFFER):
+            continue
+        part, _, leaf = name.removeprefix(BUFFER).rpartition(".")
+        module = network.get_submodule(part)
+        own = getattr(module, leaf, None)
+        if isinstance(own, Tensor) and own.shape == found.shape:
+            own.copy_(found)
+        else:
+            module.register_buffer(leaf, found, persistent=False)
+
+
 PREFIX: Final = "optimizer."
 """First part of the names of everything that belongs to the state of optimizers."""
 
