@@ -27,7 +27,7 @@ from farfield.records import Store
 from farfield.records.internal import DamageWarning
 from farfield.tasks import DataSet, WordText
 from farfield.tasks.internal import DataFile
-from farfield.training import OneNetwork, _loop, _repeatable
+from farfield.training import OneNetwork, _checkpoint, _repeatable
 from farfield.training.internal import Clock, Inputs
 from small import tiny_experiment
 
@@ -101,16 +101,16 @@ def test_a_checkpoint_of_other_files_is_set_aside(
 ) -> None:
     (folder := tmp_path / "texts").mkdir()
     jobs, store = jobs_of([texts(folder, "c")], [0]), Store(tmp_path / "runs")
-    save = _loop._save
+    save = _checkpoint.Checkpoint.save
 
     def stop(*given: Any) -> None:
         save(*given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_loop, "_save", stop)
+    monkeypatch.setattr(_checkpoint.Checkpoint, "save", stop)
     with pytest.raises(KeyboardInterrupt):
         run(jobs, store, Here(), clock=Clock(checkpoint_seconds=-1.0))
-    monkeypatch.setattr(_loop, "_save", save)
+    monkeypatch.setattr(_checkpoint.Checkpoint, "save", save)
     texts(folder, "b")
     with pytest.warns(DamageWarning, match=r"other files: test\.txt has other content"):
         run(jobs, store, Here())

@@ -489,8 +489,8 @@ MUTANTS = [
     (
         "networks of a stack share their draws",
         "training/_stack.py",
-        "turn.place(numbers, number),",
-        "turn.place(self._streams[0], number),",
+        "turn.stream_of(numbers, number),",
+        "turn.stream_of(self._streams[0], number),",
         "objectives/test_every_objective.py::test_networks_trained_together_are_networks_alone[vat]",
     ),
     (

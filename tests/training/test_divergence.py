@@ -12,7 +12,7 @@ from farfield.records import Record, Score
 from farfield.records.internal import DIVERGED
 from farfield.tasks import TRAINING
 from farfield.training import OneNetwork, Stack, train
-from farfield.training._loop import mark, not_finite_since
+from farfield.training._progress import mark, not_finite_since
 from farfield.training.internal import Clock, Progress
 from small import SMALL_LSTM, small_experiment
 

@@ -27,7 +27,7 @@ from farfield.records.internal import DamageWarning, read_tensors, write_tensors
 from farfield.tasks import TRAINING, ProblemTask
 from farfield.training import OneNetwork, Stack, evaluate, train
 from farfield.training._batches import StackedBatches
-from farfield.training._loop import _kinds, _Note
+from farfield.training._checkpoint import _kinds, _Note
 from farfield.training._turns import clip_grad_norm
 from farfield.training.internal import (
     Batches,
@@ -237,10 +237,9 @@ def test_regimes_are_scored_together_as_alone(
         return {name: form(each[:70], seed) for name, each in problems_of_run(task, seed).items()}
 
     experiment = small_experiment(reasoner=SMALL_LSTM)
-    for name in ("_stack.problems_of_run", "_learner.problems_of_run"):
+    for name in ("_stack.problems_of_run", "_one_network.problems_of_run"):
         monkeypatch.setattr(f"farfield.training.{name}", formed)
-    for name in ("_evaluate.CHUNK", "_stacked_answers.CHUNK"):
-        monkeypatch.setattr(f"farfield.training.{name}", 32)
+    monkeypatch.setattr("farfield.training._evaluate.CHUNK", 32)
     seeds = (0, 3)
     stack = Stack(experiment, seeds, dtype=torch.float64)
     monkeypatch.delattr("farfield.training._stack.score_all")  # of one network after another
@@ -303,7 +302,7 @@ def test_reports_become_rarer_by_what_they_cost(
     monkeypatch: pytest.MonkeyPatch, worked: float, expected: list[int]
 ) -> None:
     experiment, time = tiny_experiment(steps=12), OwnTime()
-    monkeypatch.setattr("farfield.training._loop.time", time)
+    monkeypatch.setattr("farfield.training._progress.time", time)
     network, seen = one(experiment), list[int]()
     update = network.update
 
@@ -487,7 +486,7 @@ def test_the_note_of_another_step_or_seed_is_noticed(tmp_path: Path) -> None:
         return digest
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("farfield.training._loop.write_tensors", keep)
+        patch.setattr("farfield.training._checkpoint.write_tensors", keep)
         checkpoint_of(experiment, path)
         train(
             OneNetwork(experiment, 2),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +18,7 @@ from farfield.records import Score
 from farfield.records.internal import from_tensors, to_tensors
 from farfield.tasks import TRAINING, Environment
 from farfield.tasks.internal import metric_of
+from farfield.training._loop import update
 from farfield.training._memory import FromMemory
 from farfield.training._networks import first_network
 from farfield.training._practice import Lesson, Practice, ScoredWorlds, score_policy
@@ -32,10 +33,17 @@ from farfield.training._state import (
     plain_state,
     reseed_all,
 )
-from farfield.training._turns import REMEMBERED, optimizers_of, part_of, turns_of
+from farfield.training._turns import REMEMBERED, Turn, optimizers_of, part_of, turns_of
 
 PRACTICE: Final = f"{REMEMBERED}."
 """Prefix of what a practice remembers in a checkpoint; a memory grows."""
+
+
+class _Batch(NamedTuple):
+    """A lesson of the practice, and the update that is made of it."""
+
+    lesson: Lesson
+    update: Update
 
 
 @final
@@ -72,44 +80,52 @@ class OneAgent:
 
         It leaves the global generators seeded, which `train` puts back.
         """
+        return update(self, self._experiment.recipe, step)
+
+    def draw(self, step: int) -> Iterator[tuple[Turn, _Batch]]:
+        """Act in the environment, and draw the batches that are learned from at a step."""
         self.model.eval()
         self._seed(self._noise.child(step, "rollout"))
         lessons = self._practice.act(step)
         self.model.train()
         self._seed(self._noise.child(step))
-        losses = list[Tensor]()
         for lesson in lessons:
-            loss, goes_on = self._move(lesson, step)
-            losses.append(loss)
-            if not goes_on:
-                break
-        self._loss = torch.stack(losses).mean(0, keepdim=True)
+            update_of_lesson = Update(
+                network=Bound(module=self.model),
+                batches={TRAINING: lesson.problems},
+                task_loss=_no_loss,
+                draws=lesson.draws,
+                state=self._turn.state,
+                progress=step / self._experiment.recipe.steps,
+            )
+            yield self._turn, _Batch(lesson, update_of_lesson)
+
+    def differentiate(
+        self, turn: Turn, batch: _Batch
+    ) -> tuple[Tensor, Mapping[str, Tensor] | None]:
+        """Compute the loss of a batch and its gradients; no state where the rule stops."""
+        for parameter in self._learned.values():
+            parameter.grad = None
+        loss, state = turn.objective.loss(batch.update)
+        if self._practice.stops(state):
+            return loss.detach(), None
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss.detach(), state
+
+    def remember(self, turn: Turn, batch: _Batch, state: Mapping[str, Tensor], step: int) -> None:
+        """Let the practice take note of an update of the parameters."""
+        del turn
+        self._practice.after(batch.lesson, state, step)
+
+    def join(self, losses: Sequence[Tensor]) -> Tensor:
+        """Average the losses of all batches of a step, `(1,)`."""
+        self._loss = torch.stack([*losses]).mean(0, keepdim=True)
         return self._loss
 
     def _seed(self, numbers: Stream) -> None:
         """Seed all generators that modules may draw from: they hold no state of a run."""
         seed_generators(numbers)
         reseed_all(self._held, numbers)
-
-    def _move(self, lesson: Lesson, step: int) -> tuple[Tensor, bool]:
-        """One update of the parameters; gives its loss, and False where it was not made."""
-        for parameter in self._learned.values():
-            parameter.grad = None
-        update = Update(
-            network=Bound(module=self.model),
-            batches={TRAINING: lesson.problems},
-            task_loss=_no_loss,
-            draws=lesson.draws,
-            state=self._turn.state,
-            progress=step / self._experiment.recipe.steps,
-        )
-        loss, state = self._turn.objective.loss(update)
-        if self._practice.stops(state):
-            return loss.detach(), False
-        loss.backward()  # type: ignore[no-untyped-call]
-        self._turn.step(step)
-        self._practice.after(lesson, state, step)
-        return loss.detach(), True
 
     def score(self, step: int) -> list[list[Score]]:
         """Scores of every regime after `step` updates."""

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, final
 
@@ -31,6 +31,7 @@ from farfield.training._evaluate import (
     score_problems,
     scoring_stream,
 )
+from farfield.training._loop import update
 from farfield.training._networks import (
     embedded,
     first_network,
@@ -144,7 +145,7 @@ class OneNetwork:
         self._stream = stream(seed, "objective")
         self._noise = stream(seed, "noise")
         for turn in self._turns:
-            first = turn.place(self._stream, "start")
+            first = turn.stream_of(self._stream, "start")
             network = Bound(module=self.model, build=build)
             turn.state = dict(turn.objective.start(network, read, first))
 
@@ -159,43 +160,51 @@ class OneNetwork:
 
         It leaves the global generators seeded, which `train` puts back.
         """
-        self.model.train()
-        losses = [
-            self._move(turn, batches, number, step)
-            for turn, batches in zip(self._turns, self._batches, strict=True)
-            for number in turn.numbers(step)
-        ]
-        if step == 0:
-            self._check_names()
-        return torch.stack(losses).sum(0, keepdim=True) if losses else torch.zeros(1)
+        return update(self, self._experiment.recipe, step)
 
-    def _move(self, turn: Turn, batches: Mapping[str, Batches], number: int, step: int) -> Tensor:
-        """One update of the players of a turn; gives its loss."""
+    def draw(self, step: int) -> Iterator[tuple[Turn, Update]]:
+        """Draw the batch of every turn of the players, and seed the generators for it."""
+        self.model.train()
+        for turn, batches in zip(self._turns, self._batches, strict=True):
+            for number in turn.numbers(step):
+                yield turn, self._batch(turn, batches, number, step)
+
+    def _batch(self, turn: Turn, batches: Mapping[str, Batches], number: int, step: int) -> Update:
+        drawn = {name: of(number) for name, of in batches.items()}
+        draws = turn.objective.draw(drawn, turn.stream_of(self._stream, number))
+        self._seed(turn.stream_of(self._noise, number))
+        return Update(
+            network=Bound(module=self.model),
+            batches=drawn,
+            task_loss=lambda outputs, problems: self._loss(outputs, problems, number),
+            rows={name: of.rows(number) for name, of in batches.items()},
+            draws=draws,
+            state=turn.state,
+            progress=step / self._experiment.recipe.steps,
+        )
+
+    def differentiate(self, turn: Turn, batch: Update) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """Compute the loss of a batch and its gradients by the parameters of the turn."""
         for name, parameter in self._learned.items():
             parameter.grad = None
             parameter.requires_grad_(name in turn.learned)
-        objective, steps = turn.objective, self._experiment.recipe.steps
-        drawn = {name: of(number) for name, of in batches.items()}
-        draws = objective.draw(drawn, turn.place(self._stream, number))
-        self._seed(turn.place(self._noise, number))
         with self._on_training_items():
-            loss, state = objective.loss(
-                Update(
-                    network=Bound(module=self.model),
-                    batches=drawn,
-                    task_loss=lambda outputs, problems: self._loss(outputs, problems, number),
-                    rows={name: of.rows(number) for name, of in batches.items()},
-                    draws=draws,
-                    state=turn.state,
-                    progress=step / steps,
-                )
-            )
+            loss, state = turn.objective.loss(batch)
         loss.backward()  # type: ignore[no-untyped-call]
-        turn.step(step)
-        state = {name: tensor.detach() for name, tensor in state.items()}
+        return loss.detach(), {name: tensor.detach() for name, tensor in state.items()}
+
+    def remember(self, turn: Turn, batch: Update, state: Mapping[str, Tensor], step: int) -> None:
+        """Keep the state of the objective after an update of the parameters."""
+        del batch
         learned = {name: parameter.detach() for name, parameter in self._learned.items()}
-        turn.state = dict(objective.after(state, learned, (step + 1) / steps))
-        return loss.detach()
+        progress = (step + 1) / self._experiment.recipe.steps
+        turn.state = dict(turn.objective.after(state, learned, progress))
+        if step == 0:
+            self._check_names()
+
+    def join(self, losses: Sequence[Tensor]) -> Tensor:
+        """Add the losses of all turns, `(1,)`; a network without parameters has none."""
+        return torch.stack([*losses]).sum(0, keepdim=True) if losses else torch.zeros(1)
 
     def _seed(self, numbers: Stream) -> None:
         """Seed all generators that modules may draw from (dropout): they hold no state of a run."""

@@ -19,7 +19,6 @@ from farfield._watch import Watch, short_path
 from farfield.core.internal import file_digest, file_stamp, printable
 from farfield.experiments import Experiment
 from farfield.tasks.internal import ReadsFiles, cache_folder, changed_files, file_digests
-from farfield.training._one_network import OneNetwork
 
 _DONE: Final = set[str]()
 """Keys of the experiments whose first step was compared in this process."""
@@ -108,7 +107,7 @@ def _is_of_users(experiment: Experiment) -> bool:
 
 
 def _before(learner: Any) -> dict[str, Tensor]:
-    drawn = learner.first_problems() if isinstance(learner, OneNetwork) else {}
+    drawn = learner.first_problems() if hasattr(learner, "first_problems") else {}
     problems = {f"the {name} of the training problems": part for name, part in drawn.items()}
     return problems | {f"the first {name}": part for name, part in _tensors(learner).items()}
 

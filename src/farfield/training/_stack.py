@@ -37,6 +37,7 @@ from farfield.training._evaluate import (
     scores_of,
     scoring_stream,
 )
+from farfield.training._loop import update
 from farfield.training._networks import first_network
 from farfield.training._one_network import train_subset
 from farfield.training._settings import fixed_settings
@@ -262,20 +263,20 @@ class Stack:
         self._learned = {
             name: p.detach().requires_grad_() for name, p in parameters.items() if name in learned
         }
-        self._turns = turns_of(experiment, self._learned)
+        self._turns = turns_of(experiment, self._learned, stacked=True)
         self._batches = [self._batches_of(turn) for turn in self._turns]
         for turn in self._turns:
             starting = [
                 turn.objective.start(
                     Bound(module=model, build=partial(build, place)),
                     self._sets[place],
-                    turn.place(self._streams[place], "start"),
+                    turn.stream_of(self._streams[place], "start"),
                 )
                 for place, model in enumerate(models)
             ]
             turn.state = stacked(starting)
         self._programs = [
-            Captured(partial(self._differentiate, turn), [*self._fixed.values()], replay=replay)
+            Captured(partial(self._gradients, turn), [*self._fixed.values()], replay=replay)
             for turn in self._turns
         ]
 
@@ -287,7 +288,7 @@ class Stack:
             for name in turn.objective.sets
         }
 
-    def _differentiate(
+    def _gradients(
         self, turn: Turn, inputs: Inputs
     ) -> tuple[dict[str, Tensor], tuple[Tensor, dict[str, Tensor]]]:
         """Gradients, losses and state of an update, from its batches, draws and state."""
@@ -333,47 +334,52 @@ class Stack:
 
     def update(self, step: int) -> Tensor:
         """Do update number `step`, counted from 0, in every network; gives the loss of each."""
-        losses = [
-            self._move(turn, number, step) for turn in self._turns for number in turn.numbers(step)
-        ]
-        return torch.stack(losses).sum(0)
+        return update(self, self._experiment.recipe, step)
 
-    def _move(self, turn: Turn, number: int, step: int) -> Tensor:
-        """One update of the players of a turn; gives the loss of each network."""
-        gradients, losses, state = self._gradients(turn, number, step)
-        for name, parameter in turn.learned.items():
-            # The fused optimizer walks gradients as they lie, whatever their strides say.
-            parameter.grad = gradients[name].contiguous()
-        turn.step(step, stacked=True)
-        if state:
-            learned = {name: parameter.detach() for name, parameter in self._learned.items()}
-            after = vmap(turn.objective.after, in_dims=(0, 0, None))
-            state = dict(after(state, learned, (step + 1) / self._experiment.recipe.steps))
-        turn.state = state
-        return losses
-
-    def _gradients(
-        self, turn: Turn, number: int, step: int
-    ) -> tuple[dict[str, Tensor], Tensor, dict[str, Tensor]]:
-        """Gradients and losses of an update, and what the objective remembers."""
+    def draw(self, step: int) -> Iterator[tuple[Turn, Inputs]]:
+        """Draw the batches of every turn of the players, those of all networks stacked."""
         self._model.train()
+        for turn in self._turns:
+            for number in turn.numbers(step):
+                yield turn, self._batch(turn, number, step)
+
+    def _batch(self, turn: Turn, number: int, step: int) -> Inputs:
         drawn = {name: of(number) for name, of in self._batches[turn.number].items()}
         draws = [
             turn.objective.draw(
                 {name: alone[place] for name, (_, alone) in drawn.items()},
-                turn.place(numbers, number),
+                turn.stream_of(numbers, number),
             )
             for place, numbers in enumerate(self._streams)
         ]
         progress = step / self._experiment.recipe.steps
-        inputs = {
+        return {
             **{f"batch {name}": batch for name, (batch, _) in drawn.items()},
             "draws": stacked(draws),
             "state": turn.state,
             "progress": {"": torch.full((), progress, dtype=torch.float64, device=self._device)},
         }
-        gradients, (losses, state) = self._programs[turn.number](inputs)
-        return gradients, losses, state
+
+    def differentiate(self, turn: Turn, batch: Inputs) -> tuple[Tensor, dict[str, Tensor]]:
+        """Compute the loss of each network and its gradients by the parameters of the turn."""
+        gradients, (losses, state) = self._programs[turn.number](batch)
+        for name, parameter in turn.learned.items():
+            # The fused optimizer walks gradients as they lie, whatever their strides say.
+            parameter.grad = gradients[name].contiguous()
+        return losses, state
+
+    def remember(self, turn: Turn, batch: Inputs, state: Mapping[str, Tensor], step: int) -> None:
+        """Keep the state of the objective after an update of the parameters."""
+        del batch
+        if state:
+            learned = {name: parameter.detach() for name, parameter in self._learned.items()}
+            after = vmap(turn.objective.after, in_dims=(0, 0, None))
+            state = after(state, learned, (step + 1) / self._experiment.recipe.steps)
+        turn.state = dict(state)
+
+    def join(self, losses: Sequence[Tensor]) -> Tensor:
+        """Add the losses of all turns for each network."""
+        return torch.stack([*losses]).sum(0)
 
     @property
     def is_recorded(self) -> bool:
@@ -404,11 +410,12 @@ class Stack:
         """Gradients, losses and scores of an update, with seeded global generators."""
         fixed = {name: tensor.clone() for name, tensor in self._fixed.items()}
         with forked_generators(stream(seed, "noise")):
-            moves = [self._gradients(turn, 0, 0) for turn in self._turns]
+            self._model.train()
+            moves = [self._programs[t.number](self._batch(t, 0, 0)) for t in self._turns]
             shown = self.training_metrics(0)
         self._fixed = fixed
         values = torch.tensor([[score.value for score in scores] for scores in shown])
-        tensors = [[*gradients.values(), losses] for gradients, losses, _ in moves]
+        tensors = [[*gradients.values(), losses] for gradients, (losses, _) in moves]
         return [*chain.from_iterable(tensors), values]
 
     def network(self, position: int) -> nn.Module:
@@ -426,7 +433,7 @@ class Stack:
     def _scored(self) -> dict[str, Tensor]:
         """All parameters and buffers with which the networks are scored."""
         learned, fixed = self._parts()
-        return learned | fixed | scored_tensors(self._turns, stacked=True)
+        return learned | fixed | scored_tensors(self._turns)
 
     def score(self, step: int) -> list[list[Score]]:
         """Scores of every regime after `step` updates, one list per seed."""
@@ -450,7 +457,7 @@ class Stack:
     def _scored_alone(self, place: int, step: int) -> list[Score]:
         """Scores of the network of a seed, by itself."""
         network, seed = self._calibrated(place), self.seeds[place]
-        if not scored_tensors(self._turns, stacked=True):
+        if not scored_tensors(self._turns):
             self._keep(place, network)
         with forked_generators(scoring_stream(seed)):
             return score_all(self._experiment, network, self._sets[place], step, seed)
@@ -483,7 +490,7 @@ class Stack:
     def weights(self) -> list[dict[str, Any]]:
         """The state dictionaries of the networks as they are scored, one per seed."""
         places = range(len(self.seeds))
-        if not scored_tensors(self._turns, stacked=True):
+        if not scored_tensors(self._turns):
             return [dict(self.network(place).state_dict()) for place in places]
         with fixed_settings(flush_denormal=True):
             return [dict(self._calibrated(place).state_dict()) for place in places]

@@ -30,15 +30,22 @@ class Turn:
         players: The players, with one objective and one number of repeats.
         learned: Parameters that are trained by any player of the experiment, by name.
         recipe: The recipe.
+        stacked: Whether the first axis of parameters is that of networks.
 
     Raises:
         ValueError: If a player trains nothing.
     """
 
     def __init__(
-        self, number: int, players: Sequence[Player], learned: Mapping[str, Tensor], recipe: Recipe
+        self,
+        number: int,
+        players: Sequence[Player],
+        learned: Mapping[str, Tensor],
+        recipe: Recipe,
+        *,
+        stacked: bool = False,
     ) -> None:
-        self.number = number
+        self.number, self.stacked = number, stacked
         self.objective: Objective = players[0].objective
         self.repeats = players[0].repeats
         self.state: dict[str, Tensor] = {}
@@ -65,7 +72,7 @@ class Turn:
         """Numbers of its updates at a step, counted over all steps."""
         yield from range(step * self.repeats, (step + 1) * self.repeats)
 
-    def place(self, base: Stream, number: int | str) -> Stream:
+    def stream_of(self, base: Stream, number: int | str) -> Stream:
         """Stream of the random numbers of an update.
 
         Args:
@@ -75,23 +82,23 @@ class Turn:
         own = base.child("turn", self.number) if self.number else base
         return own.child(number)
 
-    def step(self, step: int, *, stacked: bool = False) -> None:
-        """Update its parameters, whose gradients are there.
+    def clip_grad_norm(self, clip_norm: float) -> None:
+        """Scale the gradients of a network so that their joint norm is at most `clip_norm`."""
+        given = [tensor for tensor in self.learned.values() if tensor.grad is not None]
+        gradients = [tensor.grad for tensor in given if tensor.grad is not None]
+        scaled = clip_grad_norm(gradients, clip_norm, stacked=self.stacked)
+        for tensor, gradient in zip(given, scaled, strict=True):
+            tensor.grad = gradient
 
-        Args:
-            step: Number of the step.
-            stacked: Whether the first axis of parameters is that of networks.
-        """
-        if self._recipe.clip_norm is not None:
-            given = [tensor for tensor in self.learned.values() if tensor.grad is not None]
-            gradients = [tensor.grad for tensor in given if tensor.grad is not None]
-            scaled = clip_grad_norm(gradients, self._recipe.clip_norm, stacked=stacked)
-            for tensor, gradient in zip(given, scaled, strict=True):
-                tensor.grad = gradient
-        factor = self._recipe.schedule.factor(step, self._recipe.steps)
+    def set_learning_rate(self, factor: float) -> None:
+        """Set the learning rate of each player to its largest one times the factor."""
         for optimizer, rate in self.optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = rate * factor
+
+    def step(self) -> None:
+        """Update the parameters by their gradients."""
+        for optimizer, _ in self.optimizers:
             optimizer.step()
 
     def batches(
@@ -140,18 +147,21 @@ class Turn:
         return f"{REMEMBERED}{self.number or ''}."
 
 
-def turns_of(experiment: Experiment, learned: Mapping[str, Tensor]) -> list[Turn]:
+def turns_of(
+    experiment: Experiment, learned: Mapping[str, Tensor], *, stacked: bool = False
+) -> list[Turn]:
     """The turns of an experiment's players over the parameters of a network.
 
     Args:
         experiment: The experiment.
         learned: Parameters that are trained, by name.
+        stacked: Whether the first axis of parameters is that of networks.
 
     Raises:
         ValueError: If an objective reads problems in order that do not follow each other.
     """
     turns = [
-        Turn(number, players, learned, experiment.recipe)
+        Turn(number, players, learned, experiment.recipe, stacked=stacked)
         for number, players in enumerate(experiment.turns)
     ]
     for turn in turns:
@@ -172,16 +182,15 @@ def optimizers_of(turns: Sequence[Turn]) -> list[torch.optim.Optimizer]:
     return [optimizer for turn in turns for optimizer, _ in turn.optimizers]
 
 
-def scored_tensors(turns: Sequence[Turn], *, stacked: bool = False) -> dict[str, Tensor]:
+def scored_tensors(turns: Sequence[Turn]) -> dict[str, Tensor]:
     """Parameters and buffers with which networks are scored and kept, in place of their own.
 
     Args:
         turns: The turns; where objectives disagree, the last one is followed.
-        stacked: Whether the first axis of what they remember is that of networks.
     """
     found: dict[str, Tensor] = {}
     for turn in turns:
-        scored = vmap(turn.objective.scored) if stacked else turn.objective.scored
+        scored = vmap(turn.objective.scored) if turn.stacked else turn.objective.scored
         found |= scored(turn.state) if turn.state else {}
     return found
 
