@@ -1,10 +1,10 @@
-"""Makes the pages of `docs/cards` from the docstrings.
+"""Pages of `docs/cards`, made from the docstrings.
 
     make docs                       # or:
     python docs/cards.py [FOLDER]
 
-A page for each folder of the house, a card for each public class and function. What a card says of
-a task's sets is measured on the task. The test command fails when the pages are not up to date.
+A page for each folder of the house, a card for each public class and function. The sets of
+a task are measured on the task. The test command fails when the pages are not up to date.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ PAGES = {
 
 OWN_NAMES = {"task": TASKS, "model": REASONERS, "encoder": ENCODERS}
 WITHHELD = (0, 50, 85, 95, 98)
-"""The numbers of withheld shapes that the paper has."""
+"""Numbers of withheld shapes in the paper."""
 
 HEAD = "<!-- Made from the docstrings by `make docs`; mend those and make it again. -->"
 PARSER = GoogleParser(
@@ -64,7 +64,7 @@ PARSER = GoogleParser(
 
 
 def page(folder: str) -> str:
-    """The cards of one folder, as Markdown.
+    """Write the cards of one folder, as Markdown.
 
     Args:
         folder: Name of the folder, e.g. `"nn"`.
@@ -87,7 +87,7 @@ def anchor(names: list[str]) -> str:
 
 
 def shielded(text: str) -> str:
-    """Formulas within lines whose escapes Markdown would eat, kept from it."""
+    """Protect formulas within lines whose escapes Markdown would remove."""
     return re.sub(r"\$([^$`\n]*\\[^\w\s][^$`\n]*)\$", r"$`\1`$", text)
 
 
@@ -97,7 +97,7 @@ def is_described(thing: object) -> bool:
 
 
 def card(folder: str, name: str, thing: Any) -> str:
-    """One card.
+    """Write one card.
 
     Args:
         folder: The folder that exports it.
@@ -116,7 +116,7 @@ def card(folder: str, name: str, thing: Any) -> str:
 
 
 def described(thing: Any, text: Docstring) -> list[DocstringMeta]:
-    """Sections of a docstring, with lines that it leaves to its bases or to `ARGUMENTS`.
+    """Complete the sections of a docstring with lines from its bases or from `ARGUMENTS`.
 
     Args:
         thing: A class or a function.
@@ -147,22 +147,22 @@ def described(thing: Any, text: Docstring) -> list[DocstringMeta]:
 
 
 def is_of_the_house(cls: type) -> bool:
-    """True for a class of this package that is no protocol."""
+    """Check whether a class is one of this package and no protocol."""
     return cls.__module__.startswith("farfield.") and not getattr(cls, "_is_protocol", False)
 
 
 def argument(name: str, line: str) -> DocstringParam:
-    """Line of an argument, as the parser of docstrings gives it."""
+    """Make the line of an argument, as the parser of docstrings does."""
     return DocstringParam(["param", name], line, name, None, None, None)
 
 
 def is_argument(part: DocstringMeta) -> TypeGuard[DocstringParam]:
-    """True for a line of the section Args."""
+    """Check whether a line is one of the section Args."""
     return part.args[0] == "param"
 
 
 def place_of(part: DocstringParam, order: list[str]) -> int:
-    """Position of an argument in the signature; the first, of some that share a line."""
+    """Find the position of an argument in the signature; the first of several in one line."""
     name = part.arg_name.split(",")[0].strip().lstrip("*")
     return order.index(name) if name in order else len(order)
 
@@ -190,7 +190,7 @@ def is_called(thing: Any) -> bool:
 
 
 def arguments_of(signature: inspect.Signature) -> Iterator[str]:
-    """The arguments with their types and defaults."""
+    """Format the arguments with their types and defaults."""
     starred = False
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -216,7 +216,7 @@ def returned(signature: inspect.Signature) -> str:
 
 
 def type_name(annotation: object) -> str:
-    """A type as written."""
+    """Format a type as written."""
     if isinstance(annotation, typing.ForwardRef):
         annotation = annotation.__forward_arg__
     if isinstance(annotation, str):
@@ -235,7 +235,7 @@ def own_names(thing: object) -> Iterator[str]:
 
 
 def fenced_formulas(text: str) -> str:
-    """Displayed formulas as blocks of their own, which no rule of Markdown touches."""
+    """Set displayed formulas as separate blocks, which no rule of Markdown changes."""
     return re.sub(
         r"\$\$(.+?)\$\$",
         lambda found: f"```math\n{inspect.cleandoc(found[1])}\n```",
@@ -277,23 +277,23 @@ def sections(text: Docstring) -> Iterator[str]:
     for example in given.pop("examples", []):
         yield f"```pycon\n{example}\n```"
     if given:
-        raise ValueError(f"no place on a card for {', '.join(given)}")
+        raise ValueError(f"a card has no section {', '.join(given)}")
 
 
 def on_one_line(text: str) -> str:
-    """A paragraph on one line; a list stays one."""
+    """Join a paragraph to one line; a list stays a list."""
     return re.sub(r"\s*\n(?!\s*- )\s*", " ", text)
 
 
 def citation(reference: Reference) -> str:
-    """A document as a list of references has it."""
+    """Format a document as an entry of a list of references."""
     read = reference.unescaped()
     everyone = "; ".join(read.authors.split(" and "))
     return f"{everyone} ({read.year}). *{read.title}*. {read.venue}."
 
 
 def members(cls: Any) -> str:
-    """The public members of a class, a line each; those of a task are described with `Task`."""
+    """List the public members of a class, a line each; members of a task are under `Task`."""
     if issubclass(cls, enum.Enum):
         return "\n".join(f"- `{member.name}`: {member.value}" for member in cls)
     if issubclass(cls, Exception):
@@ -323,14 +323,14 @@ def own_and_inherited(cls: type) -> dict[str, Any]:
 
 
 def described_arguments(function: Any) -> Iterator[str]:
-    """The arguments of a member that users write themselves."""
+    """Format the arguments of a member that users write themselves."""
     for part in described(function, PARSER.parse(inspect.getdoc(function) or "")):
         if is_argument(part):
             yield f"  - `{part.arg_name}`: {on_one_line(part.description or '')}"
 
 
 def measured(task: Any) -> str:
-    """Sizes, floor and ceiling, from the task itself."""
+    """Describe sizes, floor and ceiling, from the task itself."""
     first = task()
     if isinstance(first, NeedsFiles):
         return f"{as_drawn(first)}; problems are read from files, and so not measured here."
@@ -349,23 +349,23 @@ def measured(task: Any) -> str:
 
 def as_drawn(task: Any) -> str:
     """Describe the shapes and contents of the problems of a task."""
-    contexts = " ".join(places_of(segment) for segment in task.segments)
+    contexts = " ".join(steps_of(segment) for segment in task.segments)
     outputs = "1 output" if task.num_outputs == 1 else f"{task.num_outputs} outputs"
     return (
         f"**As drawn** (version {task.version}): items of {task.item_shape}, "
-        f"{task.length} places, contexts {contexts}, {outputs}"
+        f"{task.length} time steps, contexts {contexts}, {outputs}"
     )
 
 
-def places_of(segment: tuple[int, ...]) -> str:
-    """The places of a context; many in a row by their ends."""
+def steps_of(segment: tuple[int, ...]) -> str:
+    """Format the time steps of a context; consecutive steps by their ends."""
     first, last = segment[0], segment[-1]
     in_a_row = segment == tuple(range(first, last + 1))
     return f"({first}, …, {last})" if in_a_row and len(segment) > 20 else str(segment)
 
 
 def task_or_none(task: Any, withheld: int) -> Any:
-    """The task with so many shapes withheld, where that leaves enough."""
+    """Make the task with a number of withheld shapes, where that leaves enough."""
     try:
         return task(withheld=withheld)
     except ValueError:
@@ -373,7 +373,7 @@ def task_or_none(task: Any, withheld: int) -> Any:
 
 
 def measured_rows(task: Any) -> Iterator[str]:
-    """A row for each test regime of one task."""
+    """Yield a row for each test regime of one task."""
     sets = task.draw(stream(0))
     for test in task.regimes[1:]:
         problems = sets[test.name]

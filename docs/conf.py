@@ -1,7 +1,7 @@
 """The documentation as a site: `make docs`, or `sphinx-build -c docs . build/site`.
 
-Sphinx reads the pages where they stand, as they stand. Here is only what Markdown has no words for:
-the order of the pages, formulas as MathML, and links to folders and scripts. A reader fetches
+Sphinx reads the pages unchanged. This file has only the parts that Markdown cannot express: the
+order of the pages, formulas as MathML, and links to folders and scripts. A reader fetches
 nothing from elsewhere.
 """
 
@@ -77,14 +77,14 @@ CONTENTS = {
     "Speed": ["benchmarks/results/*", "benchmarks/results/*/*"],
     "Project": ["CONTRIBUTING", "CHANGELOG", "SECURITY"],
 }
-"""The pages in the order of the sidebar."""
+"""Pages in the order of the sidebar."""
 
 WORDS = {r"\arg": r"\operatorname{arg}", r"\Vert": "‖", r"\langle": "⟨", r"\rangle": "⟩"}
 """Symbols that latex2mathml does not convert, at least after `\\big`."""
 
 
 def mathml(latex: str, display: str) -> str:
-    """A formula as browsers draw it without a script.
+    """Convert a formula to MathML, which browsers draw without a script.
 
     Args:
         latex: The formula.
@@ -108,7 +108,7 @@ def inline(writer: Any, node: Element) -> None:
 
 
 def block(writer: Any, node: Element) -> None:
-    """Write a formula that has a line of its own."""
+    """Write a displayed formula."""
     made = mathml(node.astext(), "block")
     writer.body.append(f'<div style="overflow: auto hidden; padding: 0.5em 0">{made}</div>')
     raise SkipNode
@@ -118,7 +118,7 @@ def site_link(page: Path, link: str) -> str:
     """Translate a link to the site: an example to its page, a folder to its cards or last page.
 
     Args:
-        page: Where the link stands.
+        page: The page with the link.
         link: The link.
     """
     target = (page.parent / link).resolve()
@@ -139,7 +139,7 @@ def site_link(page: Path, link: str) -> str:
 
 
 def adapt(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Give a page what the site needs and GitHub does not.
+    """Adapt a page of GitHub to the site.
 
     Args:
         app: Sphinx.
@@ -160,7 +160,7 @@ def adapt(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Add what is defined here to Sphinx.
+    """Add the functions of this file to Sphinx.
 
     Args:
         app: Sphinx.

@@ -1,11 +1,11 @@
-"""Fills the numbers of pages from records: `python docs/measured.py`.
+"""Numbers of pages, filled in from records by `python docs/measured.py`.
 
 A number that was measured is a link whose title names a cell, on a page of `docs`:
 
     [100.0 ± 0.0 (10)](results/webb2021.md#table-9 "esbn+tcn/withheld-98")
 
-The link leads to the table, and its text is what this script writes: the mean over the networks
-with all steps, its standard error, and how many they are. `in training` behind the cell asks for
+The link leads to the table, and this script writes its text: the mean over the networks
+with all steps, its standard error, and the number of networks. `in training` behind the cell means
 the score of the same networks on their training problems. Where the link leads to a figure, such as
 `results/lamb2022.md#figure-3-quick`, its title names a quantity that was measured on trained
 networks. The test command fails when it would write something else.
@@ -78,7 +78,7 @@ def finding(home: str, what: str) -> str:
 
 
 def fill(page: str) -> str:
-    """A page with its numbers as the records have them.
+    """Fill the numbers of a page from the records.
 
     Args:
         page: The page, as Markdown.
@@ -87,7 +87,7 @@ def fill(page: str) -> str:
 
 
 def main() -> None:
-    """Fill every page that has such numbers."""
+    """Fill every page that has numbers of records."""
     for path in DOCS.glob("*.md"):
         page = path.read_text(encoding="utf-8")
         if (filled := fill(page)) != page:

@@ -1,4 +1,4 @@
-"""Makes the names of the command line, with a line on each, from what they name.
+"""Names of the command line, with a line on each, made from the named objects.
 
     make docs                       # or:
     python docs/names.py [FILE]
@@ -34,7 +34,7 @@ FILE = Path(__file__).parents[1] / "src" / "farfield" / "cli" / "names.json"
 
 
 def entries() -> dict[str, Entries]:
-    """Every name by its kind: a line on what it is, then its fields, or what it holds."""
+    """Collect every name by its kind: a description, then its fields or contents."""
     references = {key: reference.unescaped() for key, reference in REFERENCES.items()}
     return {
         "tasks": classes(TASKS, read_as),
@@ -82,7 +82,7 @@ def counted(number: int, word: str) -> str:
 
 
 def classes(names: Mapping[str, Any], note: Callable[[Any], str] = lambda _: "") -> Entries:
-    """First line and fields of each class, with a note behind the line."""
+    """Take the first line and the fields of each class, with a note behind the line."""
     return {
         name: [(inspect.getdoc(cls) or "").partition("\n")[0] + note(cls), *fields(cls)]
         for name, cls in names.items()
@@ -90,19 +90,19 @@ def classes(names: Mapping[str, Any], note: Callable[[Any], str] = lambda _: "")
 
 
 def read_as(task: Any) -> str:
-    """Text of the ways in which a task can be read."""
+    """Describe the ways in which a task can be read."""
     return f" Read as: {', '.join(form_of(task()).readings)}."
 
 
 def reads(model: type) -> str:
-    """Text of the ways in which a model can read problems."""
+    """Describe the ways in which a model can read problems."""
     return (
         f" Reads: {', '.join(way for way, models in MODELS.items() if model in models.values())}."
     )
 
 
 def fields(cls: type) -> list[str]:
-    """The fields of a class with their defaults; one that must be given by its name alone."""
+    """List the fields of a class with their defaults; a required field by its name alone."""
     if dataclasses.is_dataclass(cls):
         return [field(one) for one in dataclasses.fields(cls)]
     return [
@@ -113,14 +113,14 @@ def fields(cls: type) -> list[str]:
 
 
 def field(one: dataclasses.Field[Any]) -> str:
-    """A field with its default."""
+    """Format a field with its default."""
     if one.default_factory is not dataclasses.MISSING:
         return f"{one.name}={one.default_factory()!r}"
     return one.name if one.default is dataclasses.MISSING else f"{one.name}={one.default!r}"
 
 
 def text() -> str:
-    """The file: a line for each name."""
+    """Write the text of the file: a line for each name."""
     kinds = [
         f"{json.dumps(kind)}: {{\n"
         + ",\n".join(

@@ -1,9 +1,8 @@
-"""A task from a file of your own
-==============================
+"""A task from your own file
+=========================
 
-Measurements of yours in an npz become a task: which sets there are, how far each lies from
-training, what is asked, what guessing is worth. Then everything here works on it: models, many
-seeds, profiles.
+Measurements in an npz become a task: its sets, their distance from training, the question, and the
+score of guessing. Then everything here works on it: models, many seeds, profiles.
 
 The file of this page holds short records of a sensor that swings faster or slower; the question is
 which. Later files come from sensors whose zero has drifted.
@@ -88,11 +87,11 @@ class Sensors:
 
 
 # %%
-# What stands for your measurements: arrays `x-…` and `y-…` for each set.
+# Stand-ins for your measurements: arrays `x-…` and `y-…` for each set.
 
 
 def sensor(n: int, drift: float, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Twenty readings of each of `n` sensors, and whether it swings fast."""
+    """Draw twenty readings of each of `n` sensors, and the label of fast swings."""
     fast = generator.permuted(np.arange(n) % 2)
     phase, time = generator.uniform(0, 6.3, (n, 1)), np.arange(20)
     readings = np.sin(phase + np.where(fast, 0.9, 0.6)[:, None] * time)
@@ -107,8 +106,8 @@ arrays = {f"x-{name}": x for name, (x, _) in sets.items()}
 np.savez(FOLDER / "sensors.npz", **arrays, **{f"y-{name}": y for name, (_, y) in sets.items()})
 
 # %%
-# A mechanism with and without: an LSTM that reads the record as it is, and one that reads it after
-# `ContextNorm`, the context being the record.
+# A mechanism with and without: an LSTM on the raw record, and an LSTM after `ContextNorm` over
+# the record.
 
 TASK = Sensors(path=str(FOLDER / "sensors.npz"))
 STORE = Store(FOLDER)

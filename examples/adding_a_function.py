@@ -1,10 +1,10 @@
-"""A Neural Interpreter learns one function more
-=============================================
+"""A Neural Interpreter learns another function
+============================================
 
-A Neural Interpreter has a few functions and calls them by attention. When a new job comes, a token
-that asks for it can be trained, with all else as it is: the functions that are there are called in
-another way. Or a function comes with it: `add_functions(1, freeze=True)` fixes all that was
-learned, and the new function learns beside the token.
+A Neural Interpreter has a few functions and calls them by attention. For a new job, a token can be
+trained with everything else unchanged: the existing functions are then called in another way. Or a
+function is added: `add_functions(1, freeze=True)` fixes all learned weights, and the new function
+learns beside the token.
 
 Sets of six numbers are shown. The old jobs are their largest number, their smallest and their mean;
 the new one is the second largest. The token alone does better in the one network trained here, as
@@ -38,9 +38,7 @@ class Answers(nn.Module):
             FEATURES,
             num_functions=3,
             num_iterations=2,
-            syntax=Syntax(
-                matching=TypeMatching(bandwidth=0.3)
-            ),  # each type has functions of its own
+            syntax=Syntax(matching=TypeMatching(bandwidth=0.3)),  # each type has separate functions
         )
         self.read = nn.Linear(FEATURES, 1)
 
@@ -52,7 +50,7 @@ class Answers(nn.Module):
 
 
 # %%
-# One loop for both lessons: what may learn is what asks for gradients.
+# One loop for both lessons: it trains the parameters that require gradients.
 
 
 def learn(model: Answers, jobs: tuple, steps: int, learning_rate: float) -> list[float]:

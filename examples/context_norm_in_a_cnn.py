@@ -1,13 +1,13 @@
 """Context norm in a CNN
 =====================
 
-A small CNN tells ten glyphs apart and is tested in light that it was not trained in: all pixels
+A small CNN classifies ten glyphs and is tested in light that was not in training: all pixels
 times a number, or all pixels plus a number. With `ContextNorm` in place of `BatchNorm2d`, its
 first normalizer, that change costs nothing.
 
-The context of `ContextNorm` is whatever stands on the axis before the features: here the places of
-one image. Over one image it does what `InstanceNorm2d` does; put the images of a whole problem on
-that axis, and it keeps how bright they are beside each other.
+The context of `ContextNorm` is the axis before the features: here the pixels of one image. Over one
+image it equals `InstanceNorm2d`; with the images of a whole problem on that axis, it keeps the
+differences of their brightness.
 """
 
 import matplotlib.pyplot as plt
@@ -34,7 +34,7 @@ def images(n: int, seed: int) -> tuple[Tensor, Tensor]:
 
 # %%
 # The layer takes `(batch, time, feature)`; a map of a CNN is `(batch, channel, height, width)`. The
-# places of the map are its time.
+# pixels of the map are its time steps.
 
 
 class MapContextNorm(ContextNorm):

@@ -7,7 +7,7 @@ Digits are read row by row, with and without `ContextNorm`::
     python examples/digits_under_brightness.py --train  # trains again and writes that record
 
 Both networks are an LSTM over the 28 rows of an image of MNIST (`farfield fetch mnist`), trained
-alike. Tests show the images of the test file as they are, three times as bright, and with every
+alike. Tests show the images of the test file unchanged, three times as bright, and with every
 pixel raised by a half.
 """
 
@@ -46,7 +46,7 @@ class Reader(nn.Module):
         self.output = nn.Linear(HIDDEN, 10)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Logits of the ten digits."""
+        """Compute the logits of the ten digits."""
         rows, _ = self.lstm(self.norm(images))
         return self.output(rows[:, -1])
 
@@ -58,14 +58,14 @@ READERS: dict[str, Callable[[], nn.Module]] = {
 
 
 def digits(name: str) -> tuple[Tensor, Tensor]:
-    """Images with pixels 0…1 and their labels, `"train"` or `"t10k"`."""
+    """Read images with pixels 0…1 and their labels, `"train"` or `"t10k"`."""
     images = DATA_SETS["mnist"].read(f"{name}-images-idx3-ubyte.gz")
     labels = DATA_SETS["mnist"].read(f"{name}-labels-idx1-ubyte.gz")
     return torch.tensor(images) / 255, torch.tensor(labels).long()
 
 
 def train(norm: Callable[[], nn.Module], seed: int) -> nn.Module:
-    """One trained network."""
+    """Train one network."""
     torch.manual_seed(seed)
     images, labels = digits("train")
     network = Reader(norm())
@@ -80,7 +80,7 @@ def train(norm: Callable[[], nn.Module], seed: int) -> nn.Module:
 
 @torch.no_grad()
 def scores(network: nn.Module) -> dict[str, float]:
-    """Percent of right answers in each light."""
+    """Measure the accuracy in percent in each light."""
     images, labels = digits("t10k")
     return {
         name: 100 * (network(change(images)).argmax(-1) == labels).float().mean().item()
@@ -99,7 +99,7 @@ def measure() -> dict[str, object]:
 
 
 def table(found: dict[str, list[dict[str, float]]]) -> str:
-    """Mean and standard error of each network in each light, as Markdown."""
+    """Format mean and standard error of each network in each light, as Markdown."""
     lines = [f"| accuracy, percent | {' | '.join(LIGHT)} |", "|---|" + "--:|" * len(LIGHT)]
     for name, runs in found.items():
         cells = [mean_and_standard_error([run[light] for run in runs]) for light in LIGHT]

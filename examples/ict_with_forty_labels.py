@@ -2,8 +2,8 @@
 =====================
 
 A thousand images of ten glyphs, moved and noisy, forty of them with labels. Interpolation
-consistency training (ICT) learns from the others too: what a network answers to a mixture of two
-images has to be the mixture of what a running mean of its own weights answers to each.
+consistency training (ICT) learns from the other images too: the answer of a network to a mixture
+of two images must equal the mixture of the answers of a running mean of its weights to each.
 
 An experiment is a task, a model, a recipe and an objective. Both experiments here differ in the
 objective alone. So small a network gains little in so short a time, no more than its two runs lie
@@ -101,8 +101,8 @@ EXPERIMENTS = {
 }
 
 # %%
-# `run` trains what the store does not hold yet: here, one network after another. A folder of your
-# own in place of this one keeps them.
+# `run` trains the experiments that the store lacks: here, one network after another. Name your own
+# folder in place of this one to keep them.
 
 STORE = Store(tempfile.mkdtemp())
 JOBS = {name: jobs_of([experiment], range(SEEDS)) for name, experiment in EXPERIMENTS.items()}
@@ -111,9 +111,9 @@ run([job for jobs in JOBS.values() for job in jobs], STORE, Here())
 # %%
 # Left: all that has a label, in the first run. Right: new images.
 
-labelled = TASK.draw(stream(0))[TRAINING]
+labeled = TASK.draw(stream(0))[TRAINING]
 figure, (images, scores) = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
-rows = labelled.sequences()[:, 0].reshape(4, 10, 16, 16)
+rows = labeled.sequences()[:, 0].reshape(4, 10, 16, 16)
 images.imshow(rows.transpose(1, 2).reshape(64, 160).numpy(), cmap="gray")
 images.set(title="forty labels", xticks=[], yticks=[])
 for place, (name, jobs) in enumerate(JOBS.items()):

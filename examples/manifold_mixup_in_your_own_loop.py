@@ -1,13 +1,13 @@
-"""Manifold mixup in a training loop of your own
-==============================================
+"""Manifold mixup in your own training loop
+========================================
 
-Manifold mixup trains on mixtures: two examples are mixed at a hidden layer, and the loss is mixed
-as they are. It takes one function that mixes, and `tap_layers`, which replaces the output of a
-layer for as long as a `with` block lasts. Network, data and loop stay yours.
+Manifold mixup trains on mixtures: two examples are mixed at a hidden layer, and the loss with the
+same weight. It takes one function that mixes, and `tap_layers`, which replaces the output of a
+layer within a `with` block. Network, data and loop stay yours.
 
-Here it is two arms of a spiral, from points that are few and noisy. The picture shows what each
-network answers over the plane. About as many new points are answered right; with mixtures the
-network is in doubt between the arms, where without it is sure and sometimes wrong.
+The data are two arms of a spiral, with few and noisy points. The picture shows the answers of each
+network over the plane. Both classify about as many new points correctly; with mixtures the network
+is uncertain between the arms, without mixtures it is certain and sometimes wrong.
 """
 
 import matplotlib.pyplot as plt

@@ -1,12 +1,12 @@
 """RIMs in place of an LSTM
 ========================
 
-A symbol is shown, then noise, and at the end the symbol is asked for. `RIMs` is called as `nn.LSTM`
-is. Of its six mechanisms three are active at a step; the others keep their state, so that what they
-hold outlasts the noise.
+A symbol is shown, then noise, and the answer at the end is the symbol. `RIMs` has the interface of
+`nn.LSTM`. Of its six mechanisms three are active at a step; the others keep their state, which thus
+outlasts the noise.
 
-Both layers are trained on sequences of six steps, with as many updates, and asked after up to a
-hundred times as many.
+Both layers are trained on sequences of six steps, with equally many updates, and tested after up
+to a hundred times as many steps.
 """
 
 import matplotlib.pyplot as plt
@@ -37,7 +37,7 @@ class Recall(nn.Module):
 
 
 def sequences(n: int, length: int) -> tuple[Tensor, Tensor]:
-    """A symbol in the first step, a channel of noise in all others."""
+    """Draw a symbol in the first step, and a channel of noise in all other steps."""
     symbols = torch.randint(SYMBOLS, (n,))
     x = torch.zeros(n, length, SYMBOLS + 1)
     x[:, 0, :SYMBOLS] = F.one_hot(symbols, SYMBOLS).float()

@@ -20,6 +20,8 @@ HELD = (
     "CONTRIBUTING.md",
     "README.md",
     "SECURITY.md",
+    "docs",
+    "examples",
     "src/farfield/_interrupts.py",
     "src/farfield/cli",
     "src/farfield/core",
