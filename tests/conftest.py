@@ -43,7 +43,9 @@ if any(name.partition(".")[0] == "farfield" for name in sys.modules):
     raise RuntimeError("farfield was imported before the shape hook; import it from tests only")
 shapes.install(SHAPED)
 
-hypothesis.settings.register_profile("farfield", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile(
+    "farfield", derandomize=True, deadline=None, database=None, max_examples=40
+)
 hypothesis.settings.load_profile("farfield")
 
 

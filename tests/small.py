@@ -94,7 +94,7 @@ def small_experiment(
 ) -> Experiment:
     """Distribution-of-three on a few problems, with a network of a few thousand weights."""
     return Experiment(
-        task=DistributionOfThree(withheld=withheld, max_problems=80),
+        task=DistributionOfThree(withheld=withheld, max_problems=40),
         model=Network(reasoner=reasoner, encoder=encoder, context=Spec(ContextNorm)),
         recipe=Recipe(steps=steps, evaluations=evaluations, batch_size=16),
     )

@@ -6,8 +6,6 @@ import importlib
 import inspect
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ import torch
 
 from farfield.core.internal import ARGUMENTS
 from farfield.nn import ContextNorm
+from processes import run_forked
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CARDS = CHECKOUT / "docs" / "cards"
@@ -36,9 +35,13 @@ MEASURED = ["tasks"]
 )
 def test_the_committed_pages_are_those_of_the_docstrings(tmp_path: Path, names: list[str]) -> None:
     """`make docs` makes them again; here a process without the shape hook of the tests does."""
-    command = [sys.executable, "-W", "error", CHECKOUT / "docs" / "cards.py", tmp_path, *names]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
+    script = str(CHECKOUT / "docs" / "cards.py")
+    program = (
+        f"import runpy, warnings; warnings.simplefilter('error');"
+        f"runpy.run_path({script!r}, run_name='__main__')"
+    )
+    status, _, err = run_forked(program, tmp_path, *names)
+    assert status == 0, err
     fresh = {path.stem: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
     assert [name for name in names if fresh.get(name) != COMMITTED[name]] == []
 

@@ -33,7 +33,7 @@ MUTANTS = [
         "tasks/_rules/_abstract_rules.py",
         "return {train: order[withheld:], test: order[:withheld] if withheld else order}",
         "return {train: order[withheld:], test: order}",
-        "tasks/test_abstract_rules.py::test_regimes_share_no_shape_or_no_problem",
+        "tasks/test_every_rule.py::test_regimes_share_no_shape_or_no_problem",
     ),
     (
         "the student trains the teacher",
@@ -233,7 +233,7 @@ MUTANTS = [
         "metrics/_classification.py",
         "((outputs < own).sum(-1) == outputs.shape[-1] - 1)",
         "~(outputs > own).any(-1)",
-        "tasks/test_abstract_rules.py::test_what_is_not_a_number_is_wrong",
+        "tasks/test_every_rule.py::test_what_is_not_a_number_is_wrong",
     ),
     # tasks
     (

@@ -23,7 +23,8 @@ from farfield.objectives import (
     TemporalEnsembling,
 )
 from farfield.training import OneNetwork, Stack
-from small import SMALL_LSTM, learning_rules, small_experiment
+from learners import check_together
+from small import SMALL_LSTM, small_experiment
 
 ELSEWHERE = {
     *("augmented", "carried-state", "centered-l1", "hinge-discriminator", "hinge-generator"),
@@ -73,29 +74,18 @@ OPTIMIZERS = {
 
 def experiment_of(rule: Objective):
     plain = small_experiment(steps=4, reasoner=SMALL_LSTM)
-    recipe = dataclasses.replace(plain.recipe, batch_size=40)  # each problem is seen twice
+    recipe = dataclasses.replace(plain.recipe, batch_size=20)  # each problem is seen twice
     return dataclasses.replace(plain, recipe=recipe, objective=rule)
 
 
 @pytest.mark.parametrize("name", some(SHOWN, RULES))
 def test_networks_trained_together_are_networks_alone(name: str) -> None:
-    experiment = experiment_of(RULES[name])
-    together = Stack(experiment, (0, 3), dtype=torch.float64)
-    learners = [OneNetwork(experiment, seed, dtype=torch.float64) for seed in (0, 3)]
-    for learner in (together, *learners):
-        for step in range(4):
-            learner.update(step)
-    for position, alone in enumerate(learners):
-        for part, tensor in alone.state().items():
-            if not part.startswith("optimizer."):
-                found = together.state()[part][position]
-                # Adam divides small gradients by their size, rounding errors and all.
-                torch.testing.assert_close(found, tensor, rtol=1e-8, atol=1e-9)
+    check_together(experiment_of(RULES[name]), steps=4)
 
 
 @pytest.mark.parametrize("name", some(REMEMBERING, RULES))
 def test_a_restored_state_goes_on_with_the_same_bytes(name: str) -> None:
-    recipe = Recipe(steps=4, batch_size=40, optimizer=OPTIMIZERS.get(name, AdamW()))
+    recipe = Recipe(steps=4, batch_size=20, optimizer=OPTIMIZERS.get(name, AdamW()))
     experiment = dataclasses.replace(experiment_of(RULES[name]), recipe=recipe)
     for make in (lambda: OneNetwork(experiment, 3), lambda: Stack(experiment, (0, 3))):
         whole, resumed = make(), make()

@@ -40,17 +40,40 @@ def test_table_1_is_as_printed() -> None:
     ]
 
 
+def with_few_points(experiment: Experiment) -> Experiment:
+    """The experiment with few of the points that its functions are known at."""
+    replace = dataclasses.replace
+    task = replace(experiment.task, training_points=100, validation_points=100)
+    return replace(experiment, task=task, recipe=replace(experiment.recipe, batch_size=8))
+
+
+def functions_of(experiment: Experiment) -> list[int]:
+    """Numbers of the functions that are learned."""
+    sets = with_few_points(experiment).task.draw(stream(0, "problems"))
+    return sets["corners"].latent["function"][0].tolist()
+
+
 def test_functions_are_learned_for_the_epochs_of_print_and_never_those_adapted_to() -> None:
     first, *others = (claim.experiment for claim in TABLE_1.values())
     recipe, task = first.recipe, first.task
     assert recipe.steps * recipe.batch_size == 20 * task.training_points
     assert task.training_points + task.validation_points == 163_840
-    learned = task.draw(stream(0, "problems"))["corners"].latent["function"][0].tolist()
+    learned = (
+        with_few_points(first)
+        .task.draw(stream(0, "problems"))["corners"]
+        .latent["function"][0]
+        .tolist()
+    )
     assert len(set(learned)) == 20
     for other in others:
         assert other.starts_from.experiment == first
         assert other.recipe.steps * recipe.batch_size == 3 * task.training_points
-        new = other.task.draw(stream(0, "problems"))["corners"].latent["function"][0].tolist()
+        new = (
+            with_few_points(other)
+            .task.draw(stream(0, "problems"))["corners"]
+            .latent["function"][0]
+            .tolist()
+        )
         assert len({*learned, *new}) == 30
 
 
@@ -83,7 +106,7 @@ def adapted_from(experiment: Experiment) -> dict[str, Tensor]:
     ],
 )
 def test_adaptation_moves_what_the_row_names(row: str, moving: tuple[str, ...]) -> None:
-    experiment = TABLE_1[row].at(Budget.QUICK)
+    experiment = with_few_points(TABLE_1[row].at(Budget.QUICK))
     before = adapted_from(experiment.starts_from.experiment)
     learner = OneNetwork(experiment, 0, start=before)
     start = {name: tensor.clone() for name, tensor in learner.weights()[0].items()}

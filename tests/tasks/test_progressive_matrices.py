@@ -103,7 +103,7 @@ def sets_of(problems: Problems) -> np.ndarray:
     return shown(panels.reshape(-1, PANEL_FIELDS)).reshape(*panels.shape[:2], -1)
 
 
-def some(problems: Problems, count: int = 24) -> list[tuple[int, list[dict[str, set[int]]]]]:
+def some(problems: Problems, count: int = 8) -> list[tuple[int, list[dict[str, set[int]]]]]:
     """Problems from all over a set, as the levels that each panel shows."""
     chosen = range(0, len(problems), max(1, len(problems) // count))
     return [
@@ -338,13 +338,13 @@ def probed(task: ProgressiveMatrices, *, matrix: bool, last: bool = False) -> fl
         (torch.randn(wide, deep, generator=source) / math.sqrt(wide)).requires_grad_()
         for wide, deep in itertools.pairwise((inputs.shape[2], 32, 1))
     ]
-    optimizer = torch.optim.Adam(weights, lr=0.006)
+    optimizer = torch.optim.Adam(weights, lr=0.01)
 
     def scores(known: Tensor) -> Tensor:
         return (torch.relu(known @ weights[0]) @ weights[1]).squeeze(2)
 
-    for _ in range(100):
-        batch = torch.randint(len(inputs), (500,), generator=source)
+    for _ in range(60):
+        batch = torch.randint(len(inputs), (300,), generator=source)
         optimizer.zero_grad()
         nn.functional.cross_entropy(scores(inputs[batch]), target[batch]).backward()
         optimizer.step()

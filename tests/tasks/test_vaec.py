@@ -139,10 +139,9 @@ def test_objects_are_those_of_the_description(size: int, levels: int, exact: boo
         assert np.array_equal(image, oracle.picture(tuple(row), levels, exact))
 
 
-@pytest.mark.parametrize("size", [64, 96, 256])
+@pytest.mark.parametrize("size", [64, 256])
 def test_other_sizes_are_means_of_the_published_picture(size: int) -> None:
-    rows = np.random.default_rng(size).integers(0, 42, (2, 4))
-    rows[0] = 0
+    rows = np.random.default_rng(size).integers(0, 42, (1, 4))
     for image, row in zip(pictures(rows, size=size), rows.tolist(), strict=True):
         assert np.array_equal(image, oracle.resized(oracle.picture(tuple(row)), size))
 
@@ -369,7 +368,7 @@ def test_clutter_leaves_the_analogies_as_they_are() -> None:
 def test_pictures_in_clutter_are_those_of_the_description(second: bool, textured: bool) -> None:
     task = VAECTranslation(second_object=second, textured=textured, exact_width=textured)
     items = drawn(task)["region-6"].items
-    rows = torch.tensor([5, 9000, 12000, 19000])
+    rows = torch.tensor([5, 19000])
     for image, latent in zip(items[rows], items.latent[rows].tolist(), strict=True):
         words = stream(latent[-1], "vaec", "texture").numpy().bit_generator.random_raw(96)
         expected = oracle.cluttered(latent, words.tolist(), second, textured, exact=textured)
@@ -400,7 +399,7 @@ def test_the_second_object_tells_nothing() -> None:
 @both
 def test_the_oracle_measures_through_clutter(cls: type) -> None:
     for second in (True, False):
-        task = cls(second_object=second, textured=True, problems_per_regime=60)
+        task = cls(second_object=second, textured=True, problems_per_regime=30)
         first, *_, last = drawn(task).values()
         for problems in (first, last):
             right = task.score(task.oracle(problems), problems).mean()
@@ -418,7 +417,7 @@ def test_clutter_needs_whole_pixels(unchecked: None) -> None:
 @both
 @pytest.mark.parametrize("size", [64, 128])
 def test_the_oracle_is_always_right(cls: type, size: int) -> None:
-    task = cls(image_size=size, problems_per_regime=60)
+    task = cls(image_size=size, problems_per_regime=30)
     for problems in (whole.compact() for whole in drawn(task).values()):
         outputs = task.oracle(problems)
         assert outputs.shape == (len(problems), 7)

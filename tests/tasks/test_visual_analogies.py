@@ -54,7 +54,7 @@ def panels_of(problems: Problems) -> Tensor:
     return problems.items.latent[problems.index]
 
 
-def some(problems: Problems, count: int = 60) -> list[tuple[int, list[list[int]]]]:
+def some(problems: Problems, count: int = 16) -> list[tuple[int, list[list[int]]]]:
     """Problems from all over a set, as numbers of what each panel shows."""
     chosen = range(0, len(problems), max(1, len(problems) // count))
     return [(row, panels_of(problems)[row].tolist()) for row in chosen]
@@ -66,16 +66,16 @@ def masks(levels: set[int] | frozenset[int]) -> int:
 
 def test_rows_are_all_that_a_relation_makes() -> None:
     for number, relation in enumerate(RELATIONS):
-        found = [tuple(row) for row in rows(number, 5).tolist()]
+        found = [tuple(row) for row in rows(number, 4).tolist()]
         assert len(found) == len(set(found))
-        expected = {tuple(map(masks, row)) for row in oracle.rows(relation, 5)}
+        expected = {tuple(map(masks, row)) for row in oracle.rows(relation, 4)}
         assert set(found) == expected
 
 
 def test_open_rows_can_end_by_every_relation() -> None:
-    ends = [{row[:2] for row in oracle.rows(relation, 5)} for relation in RELATIONS]
+    ends = [{row[:2] for row in oracle.rows(relation, 4)} for relation in RELATIONS]
     expected = {tuple(map(masks, pair)) for pair in set.intersection(*ends)}
-    assert {tuple(row) for row in open_rows(5).tolist()} == expected
+    assert {tuple(row) for row in open_rows(4).tolist()} == expected
 
 
 @every_cell
@@ -185,7 +185,7 @@ def features(problems: Problems, *, rows: bool, hint: bool) -> Tensor:
 
 def probed(task: VisualAnalogies, **options: bool) -> float:
     """Accuracy of a small network that does not see the source, on problems it did not learn."""
-    learned, test = drawn(task)[TRAINING][:4_000], drawn(task)["familiar"]
+    learned, test = drawn(task)[TRAINING][:3_000], drawn(task)["familiar"]
     source = torch.Generator().manual_seed(0)
     inputs = features(learned, **options)
     sizes = (inputs.shape[2], 32, 1)
@@ -193,12 +193,12 @@ def probed(task: VisualAnalogies, **options: bool) -> float:
         (torch.randn(wide, deep, generator=source) / math.sqrt(wide)).requires_grad_()
         for wide, deep in itertools.pairwise(sizes)
     ]
-    optimizer = torch.optim.Adam(weights, lr=0.01)
+    optimizer = torch.optim.Adam(weights, lr=0.03)
 
     def scores(known: Tensor) -> Tensor:
         return (torch.relu(known @ weights[0]) @ weights[1]).squeeze(2)
 
-    for _ in range(150):
+    for _ in range(60):
         optimizer.zero_grad()
         nn.functional.cross_entropy(scores(inputs), learned.target).backward()
         optimizer.step()
@@ -207,7 +207,7 @@ def probed(task: VisualAnalogies, **options: bool) -> float:
 
 def test_candidates_alone_tell_nothing() -> None:
     most = 0.25 + 4 * math.sqrt(0.25 * 0.75 / 2_000)
-    for task in list(CELLS)[:3]:
+    for task in list(CELLS)[:2]:
         assert probed(task, rows=False, hint=False) < most
 
 
@@ -240,7 +240,7 @@ def test_the_oracle_refuses_pictures() -> None:
 
 def test_pictures_are_those_of_the_description() -> None:
     problems = drawn(VisualAnalogies())["target-upper-half"]
-    chosen = problems.items.latent[torch.arange(0, 18_000, 2_100)]
+    chosen = problems.items.latent[torch.arange(0, 18_000, 4_500)]
     every = torch.zeros(10, PANEL_FIELDS, dtype=torch.uint8)
     for kind in range(10):
         for cell, (number, size) in enumerate([(1, 0), (1, 9), (2, 3), (9, 8), (10, 0)]):
@@ -307,7 +307,7 @@ def test_drawing_again_gives_the_same_and_another_seed_another() -> None:
 
 
 def test_a_larger_set_begins_with_the_smaller() -> None:
-    larger = VisualAnalogies(training_problems=10_003).draw(stream(0))[TRAINING]
+    larger = VisualAnalogies(training_problems=10_003, test_problems=1).draw(stream(0))[TRAINING]
     smaller = drawn(VisualAnalogies())[TRAINING]
     assert torch.equal(larger.target[:10_000], smaller.target)
     assert torch.equal(larger.items.latent[:90_000], smaller.items.latent)
