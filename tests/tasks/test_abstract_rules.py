@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 
 from each import each
 from farfield.core import Problems, stream
-from farfield.core.internal import UnknownNameError
 from farfield.tasks import (
     TRAINING,
-    Copying,
     DistributionOfThree,
-    FuzzyBoolean,
     IdentityRules,
     RelationalMatchToSample,
     SameDifferent,
@@ -198,15 +195,6 @@ def test_segments_are_pairs_for_match_to_sample_only() -> None:
     assert RelationalMatchToSample().segments == ((0, 1), (2, 3), (4, 5))
     assert SameDifferent().segments == ((0, 1),)
     assert DistributionOfThree().segments == IdentityRules().segments == (tuple(range(9)),)
-
-
-@pytest.mark.parametrize("task", [SameDifferent(withheld=50), Copying(), FuzzyBoolean()])
-def test_what_draws_no_numbers_is_refused(task: object, unchecked: None) -> None:
-    for wrong in (None, 3, torch.Generator()):
-        with pytest.raises(ValueError, match=r"generator must be a numpy\.random\.Generator, got"):
-            task.sample(TRAINING, 1, wrong)
-    with pytest.raises(ValueError, match="n must be a"):
-        task.sample(TRAINING, 2.5, stream(0).numpy())
 
 
 def test_the_sizes_on_the_cards_are_the_papers() -> None:

@@ -55,8 +55,6 @@ def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
 def test_drawn_sets_are_frozen_for_this_version(task: Adding) -> None:
     assert task.version == 1
     assert digest({r: without_answer(p) for r, p in drawn(task).items()}) == CELLS[task]
-    assert digest({r: without_answer(p) for r, p in task.draw(stream(0)).items()}) == CELLS[task]
-    assert digest({r: without_answer(p) for r, p in task.draw(stream(1)).items()}) != CELLS[task]
 
 
 def without_answer(problems: Problems) -> Problems:

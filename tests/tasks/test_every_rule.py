@@ -12,7 +12,8 @@ import pytest
 import torch
 
 from each import each
-from farfield.core import Problems, UnknownNameError, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import UnknownNameError
 from farfield.tasks import (
     TASKS,
     TRAINING,

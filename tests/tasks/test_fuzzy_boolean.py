@@ -55,8 +55,6 @@ def digest(sets: dict[str, Problems]) -> str:
 def test_drawn_sets_are_frozen_for_this_version(task: FuzzyBoolean) -> None:
     assert task.version == 1
     assert digest(drawn(task)) == CELLS[task]
-    assert digest(task.draw(stream(0))) == CELLS[task]
-    assert digest(task.draw(stream(1))) != CELLS[task]
 
 
 @every_cell

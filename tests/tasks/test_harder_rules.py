@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from each import each
 from farfield.core import Problems, stream
-from farfield.core.internal import UnknownNameError
 from farfield.tasks import (
     TRAINING,
     AllSame,

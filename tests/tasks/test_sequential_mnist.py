@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from farfield.core import Problems, stream
-from farfield.core.internal import UnknownNameError
 from farfield.tasks import DATA_SETS, TASKS, TRAINING, ProblemTask, SequentialMNIST, is_at_hand
 from farfield.tasks._sequences._sequential_mnist import pixels
 from farfield.tasks.internal import VALIDATION, metric_of
@@ -123,15 +122,10 @@ def test_scores_losses_and_ceiling(files: None) -> None:
 
 def test_samples_come_from_the_set_of_their_regime(files: None) -> None:
     for regime, side in SIDES.items():
-        first, again, other = (SMALL.sample(regime, 9, stream(seed).numpy()) for seed in (0, 0, 1))
+        first = SMALL.sample(regime, 9, stream(0).numpy())
         assert first.index.shape == (9, side**2)
-        assert torch.equal(first.index, again.index)
-        assert not torch.equal(first.index, other.index)
         known = drawn(SMALL)[regime].latent["image"].tolist()
         assert set(first.latent["image"].tolist()) <= set(known)
-    for ask in (SMALL.chance, lambda r: SMALL.sample(r, 5, stream(0).numpy())):
-        with pytest.raises(UnknownNameError, match="unknown regime 'nowhere'"):
-            ask("nowhere")
 
 
 def test_without_the_files_it_says_how_to_get_them(

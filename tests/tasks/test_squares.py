@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farfield.core import Problems, stream
-from farfield.core.internal import LazyItems, UnknownNameError
+from farfield.core.internal import LazyItems
 from farfield.tasks import TASKS, TRAINING, DynamicObjects, ObjectFrames, ProblemTask
 from farfield.tasks._squares._squares import frames
 from farfield.tasks.internal import metric_of
@@ -64,12 +64,6 @@ def digest(sets: dict[str, Problems]) -> str:
 def test_drawn_sets_are_frozen_for_this_version(task: ProblemTask) -> None:
     assert task.version == 1
     assert digest(drawn(task)) == CELLS[task]
-
-
-@every_cell
-def test_another_run_has_other_squares_and_the_same_run_the_same(task: ProblemTask) -> None:
-    assert digest(task.draw(stream(0))) == digest(drawn(task))
-    assert digest(task.draw(stream(1))) != digest(drawn(task))
 
 
 @given(st.tuples(st.floats(16, 48), st.floats(16, 48), st.floats(3, 31)))
@@ -198,21 +192,10 @@ def test_scores_are_mean_squared_errors_and_the_oracle_makes_none(task: ProblemT
 @pytest.mark.parametrize("task", [MOVING, STILL], ids=["moving", "still"])
 def test_samples_are_new_and_of_the_regime(task: ProblemTask) -> None:
     for regime in task.regimes:
-        first, again, other = (
-            task.sample(regime.name, 5, stream(seed).numpy()).latent["squares"]
-            for seed in (0, 0, 1)
-        )
-        assert torch.equal(first, again)
-        assert not torch.equal(first, other)
+        first = task.sample(regime.name, 5, stream(0).numpy()).latent["squares"]
         widths = squares(task, regime.name)[..., 2]
         assert widths.min() - 1 <= float(first[..., 2].min())
         assert float(first[..., 2].max()) <= widths.max() + 1
-    for ask in (
-        lambda: task.sample("nowhere", 5, stream(0).numpy()),
-        lambda: task.chance("nowhere"),
-    ):
-        with pytest.raises(UnknownNameError, match="unknown regime 'nowhere'"):
-            ask()
 
 
 @pytest.mark.parametrize(

@@ -478,12 +478,6 @@ def test_the_contract_is_consistent(task: ProblemTask) -> None:
         assert problems.items.shape[1:] == task.item_shape
 
 
-@pytest.mark.parametrize("task", [task for task in CELLS if task.problems_per_regime])
-def test_drawing_again_gives_the_same_and_another_seed_another(task: ProblemTask) -> None:
-    assert digest(task.draw(stream(0))) == digest(drawn(task))
-    assert digest(task.draw(stream(1))) != digest(drawn(task))
-
-
 @both
 def test_a_sample_is_of_its_regime_and_repeats_with_its_generator(cls: type) -> None:
     task = small(cls)

@@ -15,7 +15,15 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.core.internal import LazyItems
-from farfield.tasks._protocol._task import TRAINING, OneContext, Regime, check_regime, regimes_at
+from farfield.tasks._protocol._draws import check_generator
+from farfield.tasks._protocol._task import (
+    TRAINING,
+    OneContext,
+    Regime,
+    check_number,
+    check_regime,
+    regimes_at,
+)
 
 
 class SquaresTask(OneContext):
@@ -93,6 +101,8 @@ class SquaresTask(OneContext):
             generator: Draws them.
         """
         check_regime(regime, self.regimes)
+        check_number("n", n, 1, 10_000_000)
+        check_generator(generator)
         return problems_over_one_table({regime: self.paths(regime, n, generator)})[regime]
 
     def loss(
