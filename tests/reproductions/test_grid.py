@@ -171,7 +171,7 @@ def test_a_contest_leaves_a_rival_out_where_it_has_no_cell(paper) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("title = ", "titel = ", r"claims.toml: digits: Object missing required field `title`"),
+        ("title = ", "heading = ", r"claims.toml: digits: Object missing required field `title`"),
         ("quick = 1\n", "quik = 1\n", r"claims.toml: digits: Object contains unknown field `quik`"),
         (
             "quick = 0.1",
@@ -211,8 +211,8 @@ def test_a_contest_leaves_a_rival_out_where_it_has_no_cell(paper) -> None:
         ),
         (
             'but."vit/*"',
-            'but."wit/*"',
-            r"claims.toml: digits: unknown cell 'wit/\*'; .*ni/validation",
+            'but."vat/*"',
+            r"claims.toml: digits: unknown cell 'vat/\*'; .*ni/validation",
         ),
         (
             'title = "Digits"',
@@ -251,8 +251,8 @@ def test_a_contest_leaves_a_rival_out_where_it_has_no_cell(paper) -> None:
             "digit/vit/*",
             r"statements.toml: twice: unknown table 'digit'; .*'digits'",
         ),
-        ("digits/vit/*", "digits/wit/*", r"statements.toml: twice: unknown cell 'digits/wit/\*'"),
-        ("digits/vit/{}", "digits/wit/{}", r"statements.toml: both: unknown cell 'digits/wit/{}'"),
+        ("digits/vit/*", "digits/vat/*", r"statements.toml: twice: unknown cell 'digits/vat/\*'"),
+        ("digits/vit/{}", "digits/vat/{}", r"statements.toml: both: unknown cell 'digits/vat/{}'"),
         ("low = 2", 'gap = ["digits/*", "digits/*"]', r"twice: must have one comparison, got 2"),
     ],
 )

@@ -12,7 +12,7 @@ from farfield.core import stream
 from farfield.experiments import Adam
 from farfield.reports import FIGURES
 from farfield.reproductions import TABLES, Published
-from farfield.reproductions.lamb2022 import _print_nfm_gan as printed
+from farfield.reproductions.lamb2022 import PAPER
 
 START, END = "Methods CIFAR-10 FID CIFAR IS", "generating a part with particular"
 
@@ -25,20 +25,22 @@ def test_every_number_is_that_of_the_page(paper_text) -> None:
     text = paper_text("lamb2022")
     first = text.index(START)
     found = Counter(re.findall(r"\d+\.\d+", text[first : text.index(END, first)]))
+    _, rows = PAPER.numbers("nfm-table-4.tsv")
     declared = Counter(
-        number for row in printed.TABLE_4.values() for pair in row for number in pair
+        number for numbers in rows.values() for pair in numbers for number in pair.split(" ± ")
     )
     assert found == declared
-    for row, numbers in printed.TABLE_4.items():
-        line = " ".join(f"{mean} ± {spread}" for mean, spread in numbers)
-        assert f"{row} {line}" in text
+    for row, numbers in rows.items():
+        assert f"{row} {' '.join(numbers)}" in text
 
 
 def test_numbers_of_the_text_are_those_of_the_page(paper_text) -> None:
     text = " ".join(paper_text("lamb2022").split())
-    assert f"at each layer improved the FID to {printed.WIDER} and doubling" in text
-    assert f"number of layers improved the FID to {printed.DEEPER}." in text
-    base, ours = (printed.TABLE_4[row][0][0] for row in (printed.INFO_MAX, printed.NFM_INFO_MAX))
+    (wider,), (deeper,) = PAPER.numbers("nfm-gan-text.tsv")[1].values()
+    assert f"at each layer improved the FID to {wider} and doubling" in text
+    assert f"number of layers improved the FID to {deeper}." in text
+    _, rows = PAPER.numbers("nfm-table-4.tsv")
+    base, ours = (rows[row][0].partition(" ± ")[0] for row in ("InfoMax-GAN", "NFM(InfoMax-GAN)"))
     assert f"CIFAR-10 baseline had an FID of {base}" in text
     assert f"reducing the FID to {ours}" in text
 

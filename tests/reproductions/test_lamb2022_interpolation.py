@@ -6,7 +6,6 @@ import dataclasses
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 
@@ -14,8 +13,7 @@ from farfield.experiments import SGD
 from farfield.objectives import ICT, CropAndFlip, ManifoldMixup, Mixup, Supervised
 from farfield.reports import FIGURES
 from farfield.reproductions import TABLES, Published
-from farfield.reproductions.lamb2022 import _print_ict as ict
-from farfield.reproductions.lamb2022 import _print_mixup as mixup
+from farfield.reproductions.lamb2022 import PAPER
 
 MIXUP = ("1a", "1b", "2", "3", "4", "5", "6", "7")
 CELLS = {"1a": 20, "1b": 20, "2": 18, "3": 18, "4": 32, "5": 20, "6": 12, "7": 10}
@@ -26,16 +24,10 @@ def cells(key: str):
     return TABLES[f"lamb2022/{key}"].claims
 
 
-def texts(numbers: object) -> Iterator[str]:
-    """All number texts of a nested structure of printed numbers."""
-    if isinstance(numbers, str):
-        yield numbers
-    elif isinstance(numbers, dict):
-        for inner in numbers.values():
-            yield from texts(inner)
-    elif isinstance(numbers, tuple):
-        for inner in numbers:
-            yield from texts(inner)
+def texts(name: str) -> list[str]:
+    """All numbers of a TSV, means and spreads."""
+    _, rows = PAPER.numbers(f"{name}.tsv")
+    return [number for row in rows.values() for cell in row for number in cell.split(" ± ")]
 
 
 def numbers_between(text: str, start: str, end: str) -> Counter[str]:
@@ -44,43 +36,30 @@ def numbers_between(text: str, start: str, end: str) -> Counter[str]:
 
 
 @pytest.mark.parametrize(
-    "numbers, start, end",
+    "name, start, end",
     [
-        (mixup.TABLE_1A, "PreActResNet18 Test Error", "(a) CIFAR-10\n"),
-        (mixup.TABLE_1B, "(a) CIFAR-10\n", "(b) CIFAR-100"),
-        (mixup.TABLE_2, "Table 2. Classification errors", "Table 3. Accuracy on"),
-        (mixup.TABLE_3, "PreActResNet18 top-1 top-5", "of 10−4"),
-        (mixup.TABLE_4, "Table 4. Test accuracy", "Table 5. Test accuracy"),
-        (mixup.TABLE_5, "Table 5. Test accuracy", "Table 6. Test accuracy"),
-        (mixup.TABLE_6, "Table 6. Test accuracy", "4.5.2. Generalization"),
-        (mixup.TABLE_7, "CIFAR-10 FGSM", "defense. If this hypothesis"),
-        (mixup.REGULARIZERS, "led to the following test errors", "(Note that the results"),
-        (mixup.SINGULAR_VALUES, "For the largest singular value", "Therefore, weight decay"),
-        (ict.TABLE_1, "Table 1. Error rates (%) on CIFAR-10 using CNN-13", "Table 2. Error rates"),
-        (ict.TABLE_2, "Table 2. Error rates (%) on SVHN", "To justify the use of a SSL"),
-        (ict.TABLE_3, "CIFAR10\n\n4000 labeled", "Table 1 and 2. ICT method"),
-    ],
-    ids=[
-        "1a",
-        "1b",
-        "2",
-        "3",
-        "4",
-        "5",
-        "6",
-        "7",
-        "regularizers",
-        "singular",
-        "ict-1",
-        "ict-2",
-        "ict-3",
+        ("mixup-table-1a", "PreActResNet18 Test Error", "(a) CIFAR-10\n"),
+        ("mixup-table-1b", "(a) CIFAR-10\n", "(b) CIFAR-100"),
+        ("mixup-table-2", "Table 2. Classification errors", "Table 3. Accuracy on"),
+        ("mixup-table-3", "PreActResNet18 top-1 top-5", "of 10−4"),
+        ("mixup-table-4", "Table 4. Test accuracy", "Table 5. Test accuracy"),
+        ("mixup-table-5", "Table 5. Test accuracy", "Table 6. Test accuracy"),
+        ("mixup-table-6", "Table 6. Test accuracy", "4.5.2. Generalization"),
+        ("mixup-table-7", "CIFAR-10 FGSM", "defense. If this hypothesis"),
+        ("mixup-regularizers", "led to the following test errors", "(Note that the results"),
+        ("singular-values", "For the largest singular value", "Therefore, weight decay"),
+        (
+            "ict-table-1",
+            "Table 1. Error rates (%) on CIFAR-10 using CNN-13",
+            "Table 2. Error rates",
+        ),
+        ("ict-table-2", "Table 2. Error rates (%) on SVHN", "To justify the use of a SSL"),
+        ("ict-table-3", "CIFAR10\n\n4000 labeled", "Table 1 and 2. ICT method"),
     ],
 )
-def test_every_number_is_that_of_the_page(
-    numbers: object, start: str, end: str, paper_text
-) -> None:
+def test_every_number_is_that_of_the_page(name: str, start: str, end: str, paper_text) -> None:
     printed = numbers_between(paper_text("lamb2022"), start, end)
-    declared = Counter(text for text in texts(numbers) if "." in text)
+    declared = Counter(text for text in texts(name) if "." in text)
     assert declared - printed == Counter()
     # What else stands there are alphas, angles and the like.
     assert sum((printed - declared).values()) <= 16
@@ -88,10 +67,12 @@ def test_every_number_is_that_of_the_page(
 
 def test_numbers_of_the_text_are_those_of_the_page(paper_text) -> None:
     text = paper_text("lamb2022")
-    assert f"this led to a {mixup.ZEROED}% test error" in text
-    for number in mixup.NEIGHBORS.values():
+    (zeroed,) = texts("mixup-zeroed")
+    assert f"this led to a {zeroed}% test error" in text
+    for number in texts("neighbors"):
         assert f"{number}% (" in text
-    for mean, spread in (*ict.WITHOUT_TEACHER, *ict.WITHOUT_MIXUP):
+    numbers = texts("ict-ablations")
+    for mean, spread in zip(numbers[::2], numbers[1::2], strict=True):
         assert re.search(rf"{mean}\s?±\s?{spread}", text)
 
 
@@ -234,5 +215,5 @@ def test_cells_of_mechanisms_and_rules_differ_in_these_alone() -> None:
 def test_the_words_of_figures_are_of_quantities_that_they_measure() -> None:
     figure = FIGURES["lamb2022/singular-values"]
     rows = {claim.row for claim in figure.table.claims}
-    assert rows == set(mixup.SINGULAR_VALUES)
+    assert rows == set(PAPER.numbers("singular-values.tsv")[1])
     assert figure.words("manifold-mixup/core.layers.0/others") == "40.98 (section 4.3.2)"

@@ -14,26 +14,25 @@ from farfield.reports._exhibits._roll_outs import RollOuts
 from farfield.reports._exhibits._routing import LayerReads
 from farfield.reports._exhibits._sweeps import DormantPhases
 from farfield.reports._exhibits._time_courses import TimeCourses
-from farfield.reproductions import Table
-from farfield.reproductions.lamb2022 import (
-    BALLS,
-    COPYING,
-    FLATTENING,
-    MECHANISMS_AND_RULES,
-    MIXUP_NARROW,
-    MIXUP_TABLE_1A,
-    NEIGHBORS,
-    NFM_GAN_NARROW,
-    NFM_GAN_OVER_TRAINING,
-    NFM_IMAGES_NARROW,
-    PICKING_NARROW,
-    SINGULAR_VALUES,
-    SPIRALS,
-    TWO_MOONS,
-)
+from farfield.reproductions import TABLES, Table
+from farfield.reproductions.lamb2022 import PAPER
 from farfield.tasks import TRAINING, Copying
 from farfield.tasks.internal import UNLABELLED, VALIDATION
 
+BALLS: Final = TABLES["lamb2022/bouncing-balls"]
+COPYING: Final = TABLES["lamb2022/copying"]
+FLATTENING: Final = TABLES["lamb2022/flattening"]
+MECHANISMS_AND_RULES: Final = TABLES["lamb2022/mechanisms-and-rules"]
+MIXUP_NARROW: Final = TABLES["lamb2022/mixup-narrow"]
+MIXUP_TABLE_1A: Final = TABLES["lamb2022/mixup-table-1a"]
+NFM_GAN_NARROW: Final = TABLES["lamb2022/nfm-gan-narrow"]
+NFM_GAN_OVER_TRAINING: Final = TABLES["lamb2022/nfm-gan-over-training"]
+NFM_IMAGES_NARROW: Final = TABLES["lamb2022/nfm-images-narrow"]
+PICKING_NARROW: Final = TABLES["lamb2022/object-picking-narrow"]
+SPIRALS: Final = TABLES["lamb2022/spirals"]
+TWO_MOONS: Final = TABLES["lamb2022/two-moons"]
+SINGULAR, SINGULAR_VALUES = PAPER.numbers("singular-values.tsv")
+_, NEIGHBORS = PAPER.numbers("neighbors.tsv")
 TASK: Final = COPYING.claims[0].experiment.task
 assert isinstance(TASK, Copying)  # noqa: S101 — what a type checker cannot see
 RECALLED: Final = (TASK.length - TASK.dormant) // 2
@@ -145,7 +144,7 @@ FLAT: Final = Figure(
             words=f"{value} (section 4.3.2)",
         )
         for row, values in SINGULAR_VALUES.items()
-        for quantity, value in zip(("largest", "others"), values, strict=True)
+        for quantity, value in zip(SINGULAR, values, strict=True)
     ),
     quick_networks=5,
 )
@@ -165,7 +164,7 @@ NEIGHBORS_OF: Final = Figure(
     exhibits=(NearestNeighbors(layer="core.pool", regime="test", k=5),),
     says=tuple(
         Quote(of=f"PreActResNet18, {row}", words=f"{error} (section 4.5.1)")
-        for row, error in NEIGHBORS.items()
+        for row, (error,) in NEIGHBORS.items()
     ),
     quick_networks=1,
 )
