@@ -24,7 +24,7 @@ from farfield.objectives import (
 )
 from farfield.training import OneNetwork, Stack
 from learners import check_together
-from small import SMALL_LSTM, small_experiment
+from small import SMALL_LSTM, learning_rules, small_experiment
 
 ELSEWHERE = {
     *("augmented", "carried-state", "centered-l1", "hinge-discriminator", "hinge-generator"),
