@@ -23,8 +23,8 @@ from typing import Any, TypeGuard
 from docstring_parser import Docstring, DocstringMeta, DocstringParam
 from docstring_parser.google import DEFAULT_SECTIONS, GoogleParser, Section, SectionType
 
-from farfield.core import Reference, stream
-from farfield.core.internal import ARGUMENTS, REFERENCES
+from farfield.core import ARGUMENTS, Reference, stream
+from farfield.core.internal import REFERENCES
 from farfield.models import REASONERS
 from farfield.nn import ENCODERS
 from farfield.tasks import TASKS, TRAINING, Task

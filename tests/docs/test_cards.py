@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from farfield.core.internal import ARGUMENTS
+from farfield.core import ARGUMENTS
 from farfield.nn import ContextNorm
 from processes import run_forked
 
@@ -72,8 +72,9 @@ def undescribed(cards: dict[str, Any], thing: Any) -> set[str]:
 def test_a_docstring_that_describes_arguments_describes_all_but_the_common_ones() -> None:
     cards = runpy.run_path(str(CHECKOUT / "docs" / "cards.py"))
     without = []
-    for folder in cards["PAGES"]:
-        module = importlib.import_module(f"farfield.{folder}")
+    faces = [f"farfield.{folder}{face}" for folder in cards["PAGES"] for face in ("", ".internal")]
+    for face in faces:
+        module = importlib.import_module(face)
         for name in module.__all__:
             thing = getattr(module, name)
             if not (inspect.isclass(thing) or inspect.isfunction(thing)):
@@ -81,7 +82,7 @@ def test_a_docstring_that_describes_arguments_describes_all_but_the_common_ones(
             members = vars(thing).values() if inspect.isclass(thing) else ()
             functions = [getattr(member, "__func__", member) for member in members]
             for part in [thing, *filter(inspect.isfunction, functions)]:
-                without += [f"{folder}.{part.__qualname__}: {n}" for n in undescribed(cards, part)]
+                without += [f"{face}.{part.__qualname__}: {n}" for n in undescribed(cards, part)]
     assert without == []
 
 

@@ -14,6 +14,7 @@ if not gc.get_freeze_count():
 
 from farfield._citations import Reference as Reference
 from farfield._errors import FarfieldError as FarfieldError
+from farfield.core._argument_texts import ARGUMENTS as ARGUMENTS
 from farfield.core._arguments import ArgumentError as ArgumentError
 from farfield.core._networks import tap_layers as tap_layers
 from farfield.core._problems import TRAINING as TRAINING

@@ -14,7 +14,6 @@ from farfield._files import writable_place as writable_place
 from farfield._machine import num_cores as num_cores
 from farfield._text import excerpt as excerpt
 from farfield._text import printable as printable
-from farfield.core._argument_texts import ARGUMENTS as ARGUMENTS
 from farfield.core._arguments import Depth as Depth
 from farfield.core._arguments import Dropout as Dropout
 from farfield.core._arguments import Fraction as Fraction
