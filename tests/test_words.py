@@ -25,8 +25,10 @@ HELD = (
     "src/farfield/_interrupts.py",
     "src/farfield/cli",
     "src/farfield/core",
+    "src/farfield/execution",
     "src/farfield/explorer",
     "src/farfield/metrics",
+    "src/farfield/records",
     "src/farfield/suites",
     "src/farfield/tasks",
 )

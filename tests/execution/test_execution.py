@@ -345,7 +345,7 @@ def test_a_run_that_fails_leaves_the_others(tmp_path: Path, cls: type[nn.Module]
     jobs = [Job(experiment=bad, seed=0), *jobs_of([tiny_experiment()], (0, 1))]
     line = inspect.getsourcelines(Unlucky.__init__)[1] + 2
     where = rf"\(test_execution\.py:{line} in __init__\)"
-    why = rf"1 of 3 runs did not finish: ArithmeticError: out .*{where}\. What"
+    why = rf"1 of 3 runs did not finish: ArithmeticError: out .*{where}\. Finished"
     with pytest.raises(ExecutionError, match=why) as caught:
         run(jobs, store, workers=1)
     assert isinstance(caught.value.__cause__, ArithmeticError) == (cls is LocallyUnlucky)

@@ -170,7 +170,7 @@ def test_a_file_that_a_network_reads_is_named_and_compared(
         run(jobs, store, Here())
     [warning] = warned
     assert str(warning.message) == (
-        f"experiment {jobs[0].experiment.key} has read what its key does not know: "
+        f"experiment {jobs[0].experiment.key} has read inputs that its key lacks: "
         "~/scale; the variable FARFIELD_TEST_SCALE of the environment; its records say so"
     )
     for record in results(jobs, store):

@@ -53,10 +53,10 @@ class Call:
     """Orders for one worker of a cluster, as text.
 
     Args:
-        orders: What `Order.to_json` gave.
-        paths: Where modules of the user's are looked for, after the worker's own places.
-        engine: What their records say of how they ran; those of networks that train as one program
-            say how many these are.
+        orders: Orders as `Order.to_json` writes them.
+        paths: Folders in which the worker looks for modules of the user's, after its own path.
+        engine: Words on the execution, for the records; records of networks that train as one
+            program have their number.
         threads: Threads of the worker.
         on_gpu: Train on a GPU, the seeds of an experiment as one program.
         files: Where trained networks are left, one file an order; empty to send them back.
@@ -115,11 +115,11 @@ def call_of(
     leave: bool,
     with_arrays: bool = True,
 ) -> Call:
-    """A call to do orders.
+    """Make a call to do orders.
 
     Args:
         orders: Which ones.
-        what: What does them, for their records; as `Call.engine`.
+        what: Words on the worker, for the records; as `Call.engine`.
         cores: Cores of the worker.
         on_gpu: Train on a GPU, the seeds of an experiment as one program.
         leave: Leave trained networks beside the checkpoints.
@@ -137,16 +137,16 @@ def call_of(
 
 
 class Cluster(Protocol):
-    """Protocol of clusters, which do orders. What `submit` returns stands for a call."""
+    """Protocol of clusters, which do orders. The result of `submit` names a call."""
 
     on_gpu: bool
 
     def room(self) -> int:
-        """Calls that may be under way at once."""
+        """Find the maximum number of concurrent calls."""
         ...
 
     def submit(self, orders: list[Order]) -> Any:
-        """Have orders of one experiment done by one worker."""
+        """Send orders of one experiment to one worker."""
         ...
 
     def wait(self, calls: Mapping[Any, list[Order]], report: Callable[[News], None]) -> list[Any]:
@@ -154,7 +154,7 @@ class Cluster(Protocol):
         ...
 
     def result(self, call: Any) -> Result | WorkerError:
-        """Result of a call that has ended, or the reason for none."""
+        """Fetch the result of a call that has ended, or the reason for none."""
         ...
 
     def cancel(self, call: Any) -> None:
@@ -169,7 +169,7 @@ def run_on(
 
     Args:
         cluster: Which one.
-        orders: What to train.
+        orders: Networks to train.
         report: Takes the progress.
     """
     on_gpu = cluster.on_gpu and torch.cuda.is_available()
@@ -202,7 +202,7 @@ def _run_on(cluster: Cluster, orders: Iterable[Order], report: Callable[[News], 
 
 
 def _groups(orders: Iterable[Order], *, together: bool) -> Iterator[list[Order]]:
-    """Orders for one worker each: single ones, or all seeds of an experiment."""
+    """Group orders by worker: single orders, or all seeds of an experiment."""
     if not together:
         yield from ([order] for order in orders)
         return
@@ -215,7 +215,7 @@ def _jobs(orders: Sequence[Order]) -> tuple[Any, ...]:
 
 
 def package(name: str) -> Any:
-    """A package of the extra `sweep`.
+    """Import a package of the extra `sweep`.
 
     Args:
         name: Its name.
@@ -286,7 +286,7 @@ class _Jobs:
     """The jobs of one run.
 
     Args:
-        asked: What a job needs.
+        asked: Resources of a job.
         submitit: The package.
     """
 
@@ -303,7 +303,7 @@ class _Jobs:
         self._notes = dict[Any, list[Path]]()
 
     def room(self) -> int:
-        """As many as may be queued."""
+        """Find the maximum number of queued jobs."""
         return self._asked.jobs
 
     def submit(self, orders: list[Order]) -> Any:
@@ -334,7 +334,7 @@ class _Jobs:
         return ended
 
     def result(self, call: Any) -> Result | WorkerError:
-        """Result of a job, or the reason for none."""
+        """Fetch the result of a job, or the reason for none."""
         self._forget(call)
         error = call.exception()
         if error is None:
@@ -366,7 +366,7 @@ class _Work:
         return result
 
     def checkpoint(self, call: Call) -> Any:
-        """Work to queue again; submitit asks for it before it stops a job."""
+        """Requeue the work; submitit calls this before it stops a job."""
         self._is_stopped = True
         return package("submitit").helpers.DelayedSubmission(_Work(), call)
 
@@ -380,10 +380,11 @@ PATIENCE: Final = 10.0
 class Ray:
     """Trains networks as tasks of a Ray cluster, whose records and weights this process writes.
 
-    A task draws or finds its data where it runs; what is sent is the description of the experiment
-    and, once for the whole cluster, arrays of one's own. With a GPU, or a part of one, a task
+    A task draws or finds its data where it runs; only the description of the experiment is sent
+    and, once for the whole cluster, the user's arrays. With a GPU, or a part of one, a task
     trains all seeds of an experiment as one program. A task whose machine is lost is done again
-    elsewhere. What cannot be sent is trained in this process at the end; its record says why.
+    elsewhere. An experiment that cannot be sent is trained in this process at the end; its record
+    says why.
 
     A connection to Ray that is there already is used and kept.
 
@@ -430,14 +431,14 @@ class Ray:
                 yield from run_on(_Tasks(self, ray), orders, report)
             except ray.exceptions.RayError as error:
                 raise ExecutionError(
-                    f"the Ray cluster has ended ({_first_line(error)}). What finished is kept; the "
-                    "same command goes on with the rest, at the address of a cluster that runs"
+                    f"the Ray cluster has ended ({_first_line(error)}). Finished runs are kept; "
+                    "the same command goes on with the rest, at the address of a cluster that runs"
                 ) from error
 
 
 @contextlib.contextmanager
 def _connection(address: str | None) -> Iterator[Any]:
-    """Ray, connected to a cluster."""
+    """Context manager: Ray, connected to a cluster."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no statistics leave this machine
     ray = package("ray")
     if ray.is_initialized():
@@ -469,7 +470,7 @@ class _Tasks:
     """The tasks of one run on a cluster.
 
     Args:
-        asked: What a task needs.
+        asked: Resources of a task.
         ray: The package, connected.
     """
 
@@ -491,7 +492,7 @@ class _Tasks:
         self._has_warned = False
 
     def room(self) -> int:
-        """Twice as many calls as are done at once, so that no machine waits for this one."""
+        """Allow twice the number of concurrent calls, so that no machine waits for this one."""
         there = self._ray.cluster_resources()
         at_once = int(there.get("CPU", 0) // self._asked.cores)
         if self.on_gpu:
@@ -505,7 +506,7 @@ class _Tasks:
         return 2 * max(1, at_once)
 
     def submit(self, orders: list[Order]) -> Any:
-        """Have orders done by one task."""
+        """Send orders to one task."""
         if not self._asked.shared:
             orders = [replace(order, checkpoint=None) for order in orders]
         call = call_of(
@@ -534,7 +535,7 @@ class _Tasks:
         return ended
 
     def result(self, call: Any) -> Result | WorkerError:
-        """Result of a task, or the way in which it was lost."""
+        """Fetch the result of a task, or the way in which it was lost."""
         try:
             return self._ray.get(call)
         except self._ray.exceptions.RayError as error:
@@ -548,7 +549,7 @@ class _Tasks:
 
 
 def _first_line(error: Exception) -> str:
-    """Kind of an error, and the first line of what it says."""
+    """Format the kind of an error, and the first line of its message."""
     return f"{type(error).__name__}: {excerpt(str(error).partition(chr(10))[0])}"
 
 

@@ -85,7 +85,7 @@ class Here:
 class Stacked:
     """Trains the seeds of an experiment as one program under `vmap`.
 
-    What cannot be mapped is trained one network after another; its record says why.
+    An experiment that cannot be mapped is trained one network after another; its record says why.
 
     Args:
         device: `"cpu"` or `"cuda"`.
@@ -124,7 +124,7 @@ def one_after_another(
     Args:
         orders: Which ones.
         report: Takes the progress.
-        engine: What their records say of how they ran, and why so.
+        engine: Words on the execution and its reason, for the records.
     """
 
     def work(orders: list[Order], report: Callable[[Progress], None]) -> list[Run]:
@@ -171,7 +171,7 @@ def do_orders(
         texts: The orders, as `Order.to_json` gave them.
         paths: Where modules of the user's are looked for.
         device: Where the networks are.
-        engine: What their records say of how they ran.
+        engine: Words on the execution, for the records.
         report: Takes the progress.
         announce: Takes the name of a module before it is imported, and nothing after it.
         arrays: Arrays of the user's that the texts lack, by digest.
@@ -196,10 +196,10 @@ def _answers(outcome: Finished | Failed) -> list[Answer]:
 
 
 def in_words(error: BaseException) -> WorkerError:
-    """An error of a worker as another process can take it.
+    """Convert an error of a worker for another process.
 
     Args:
-        error: What was raised.
+        error: The error.
     """
     if isinstance(error, OtherThereError):
         return error
@@ -231,11 +231,11 @@ def damage_to(take: Callable[[DamageWarning], None]) -> Iterator[None]:
 def outcomes_of(
     orders: Sequence[Order], answers: Sequence[Answer]
 ) -> Iterator[tuple[Sequence[Order], Finished | Failed]]:
-    """Outcomes of orders that were done together: of what finished, then of each failure.
+    """List outcomes of orders that were done together: finished runs, then failures.
 
     Args:
         orders: The orders.
-        answers: What came back, in the same order.
+        answers: Answers of the worker, in the same order.
     """
     finished = [(order, found) for order, found in zip(orders, answers, strict=True)
                 if not isinstance(found, WorkerError)]  # fmt: skip
@@ -249,7 +249,7 @@ def outcomes_of(
 
 
 def _content(weights: bytes | Path) -> bytes:
-    """The bytes of a trained network; the file that they were left in is removed."""
+    """Read the bytes of a trained network, and remove their file."""
     if not isinstance(weights, Path):
         return weights
     content = weights.read_bytes()
@@ -260,7 +260,7 @@ def _content(weights: bytes | Path) -> bytes:
 def or_here(
     outcomes: Outcomes, device: str, report: Callable[[News], None]
 ) -> Generator[Finished | Failed, None, None]:
-    """Outcomes, and at the end those of orders that only this process can do.
+    """Yield outcomes, and at the end outcomes of orders that only this process can do.
 
     Args:
         outcomes: Those of other processes.

@@ -31,7 +31,7 @@ class Job:
     """One network to train: an experiment and a seed.
 
     Args:
-        experiment: What is run.
+        experiment: The experiment.
         seed: Number of the run, at least 0.
 
     Raises:
@@ -46,10 +46,10 @@ class Job:
 
 
 def distinct_jobs(jobs: Iterable[Job]) -> list[Job]:
-    """The same jobs, each once: one seed of one experiment is one job, however often it is made.
+    """Remove repeated jobs: one seed of one experiment is one job, however often it is made.
 
     Args:
-        jobs: What to run.
+        jobs: The jobs.
 
     Raises:
         ValueError: If something is not a job, or the classes of an experiment were changed since
@@ -102,7 +102,7 @@ class News:
         job: Which one.
         progress: How far it is; `None` when it is finished, or was found finished.
         found: It was finished before and is not run again.
-        record: What a run left that finished now, with every metric at every step where it was
+        record: Record of a run that finished now, with every metric at every step where it was
             taken: for a logger of one's own.
     """
 
@@ -114,7 +114,7 @@ class News:
 
 @final
 class ExecutionError(FarfieldError):
-    """Some runs did not finish; those that did are kept.
+    """Some runs did not finish; finished runs are kept.
 
     Tracebacks of worker processes are among its notes (`__notes__`); the first error that was
     raised in this process is its cause.
@@ -147,7 +147,7 @@ def reason_of(error: BaseException) -> str:
     """Reason that a run did not finish, in a line: the error, and its file and line.
 
     Args:
-        error: What was raised; the line is the last of the user's own code, if any is.
+        error: The error; the line is the last of the user's own code, if any is.
     """
     said = printable(" ".join(str(error).split()))
     if len(said) > _LONGEST:
@@ -165,7 +165,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
-    """Frames of an error and of those that it was raised from, the last one last."""
+    """List the frames of an error and of its causes, the last frame last."""
     before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     earlier = _frames(before) if before is not None else []
     return [*earlier, *traceback.walk_tb(error.__traceback__)]
@@ -179,7 +179,7 @@ _INSTALLED: Final = tuple(
 
 
 def _is_own(frame: FrameType) -> bool:
-    """True if code is the user's: neither Farfield's nor installed."""
+    """Tell if code is the user's: neither Farfield's nor installed."""
     file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
     top = module.partition(".")[0]
     is_library = top == "farfield" or top in sys.stdlib_module_names
@@ -187,7 +187,7 @@ def _is_own(frame: FrameType) -> bool:
 
 
 def log_divergence(report: Callable[[News], None] | None) -> Callable[[News], None]:
-    """A report of news that also logs a warning, once, for each network that diverges.
+    """Wrap a report of news: it also logs a warning, once, for each network that diverges.
 
     Args:
         report: Takes the news; `None` for nobody.

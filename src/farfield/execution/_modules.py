@@ -35,12 +35,12 @@ def check_no_worker() -> None:
     if module := os.environ.get(WORKER):
         raise WorkerError(
             f"runs must not be started while {module} is imported, as worker processes import it "
-            f"too: in {module}, put what starts them under if __name__ == '__main__':"
+            f"too: in {module}, put the call that starts them under if __name__ == '__main__':"
         )
 
 
 def foreign(value: object) -> list[Any]:
-    """The classes and functions in an experiment that are not Farfield's.
+    """List the classes and functions in an experiment that are not Farfield's.
 
     Args:
         value: An experiment or a part of one.
@@ -59,7 +59,7 @@ def foreign(value: object) -> list[Any]:
 
 
 def import_paths(classes: Iterable[Any]) -> list[str]:
-    """The path of this process for modules, for another process that needs some classes.
+    """Build the path for modules of another process that needs some classes.
 
     Entries are those that they were when they were first used, wherever this process is now.
 
@@ -79,7 +79,7 @@ def _absolute(entry: str) -> str:
 
 
 def _roots(module: ModuleType | None) -> list[str]:
-    """The folders that a module or package lies in."""
+    """List the folders of a module or package."""
     file = getattr(module, "__file__", None)
     if file is not None:
         folder = Path(file).absolute().parent
@@ -108,7 +108,7 @@ _failed: Final = dict[str, str]()
 
 
 def import_class(module: str, name: str, announce: Callable[[str], None]) -> Any:
-    """A class of the user's, in a worker process; its module is imported at most once.
+    """Load a class of the user's in a worker process; its module is imported at most once.
 
     Args:
         module: Name of the module.
@@ -147,7 +147,7 @@ WORLDS: Final = ("gymnasium", "ale_py", "minigrid")
 
 
 def packages_of(experiment: Experiment) -> str:
-    """Installed packages that the user's classes and functions in an experiment are made of.
+    """List the installed packages behind the user's classes and functions in an experiment.
 
     They are those of the classes, and those imported by the modules of the user's that lead there.
     One from an index has its version, e.g. `einops 0.8.1`; one that was installed from a folder or
@@ -173,7 +173,7 @@ def packages_of(experiment: Experiment) -> str:
 
 
 def _imported_by(module: ModuleType | None) -> list[str]:
-    """Names of the modules that the values of a module come from."""
+    """List the modules that the values of a module come from."""
     held = {} if module is None else vars(module)
     values = [value for name, value in held.items() if not name.startswith(("__", "@"))]
     names = [
@@ -198,7 +198,7 @@ def _described(top: str) -> str:
 
 
 def _distribution(top: str) -> metadata.Distribution | None:
-    """Distribution of a package, by the name of either."""
+    """Find the distribution of a package, by the name of either."""
     for name in (top, *_names(top)):
         try:
             return metadata.distribution(name)
@@ -208,7 +208,7 @@ def _distribution(top: str) -> metadata.Distribution | None:
 
 
 def _names(top: str) -> Iterator[str]:
-    """Names of the distributions of an installed package; all there are are read for it."""
+    """List the distributions of an installed package; all metadata is read for it."""
     if any(
         not {"site-packages", "dist-packages"}.isdisjoint(place.parts) for place in _places(top)
     ):
@@ -216,7 +216,7 @@ def _names(top: str) -> Iterator[str]:
 
 
 def _places(top: str) -> list[Path]:
-    """Folders of a package, or the file of a module."""
+    """List the folders of a package, or the file of a module."""
     try:
         spec = importlib.util.find_spec(top)
     except (ImportError, ValueError):  # of a module that was made by hand

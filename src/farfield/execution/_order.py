@@ -1,4 +1,4 @@
-"""Orders for executors, and the outcomes that they give back."""
+"""Orders for executors, and the outcomes that they return."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from farfield.training import Learner, OneAgent, OneNetwork, Stack, train
 from farfield.training.internal import Clock, Inputs, Matmul, Progress
 
 Run = tuple[Record, Mapping[str, Any]]
-"""The numbers of a finished run, and the state of its trained network."""
+"""Numbers of a finished run, and the state of its trained network."""
 
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,7 +61,7 @@ class Order:
     matmul: Matmul = "float32"
 
     def to_json(self, *, with_arrays: bool = True) -> str:
-        """The order in one line, for another process or machine.
+        """Write the order in one line, for another process or machine.
 
         Args:
             with_arrays: Put the user's arrays in it; else `from_json` must be given them.
@@ -94,10 +94,10 @@ class Order:
         announce: Callable[[str], None],
         arrays: Mapping[str, np.ndarray[Any, Any]],
     ) -> Order:
-        """The order that a line describes.
+        """Read the order that a line describes.
 
         Args:
-            text: What `to_json` gave.
+            text: Line that `to_json` wrote.
             announce: Takes the name of a module before it is imported, and nothing after it.
             arrays: Arrays that the line lacks, by digest.
 
@@ -157,16 +157,16 @@ class Failed:
 
 @runtime_checkable
 class Executor(Protocol):
-    """Protocol of executors, which train networks and give back records without writing them."""
+    """Protocol of executors, which train networks and return records without writing them."""
 
     def run(
         self, orders: Iterable[Order], report: Callable[[News], None]
     ) -> Generator[Finished | Failed, None, None]:
-        """Train networks, and give back each as soon as it is finished.
+        """Train networks, and yield each when it has finished.
 
         Args:
-            orders: What to train, the seeds of an experiment in succession. Each is held against
-                other processes from the moment it is taken, so take it when there is room.
+            orders: Networks to train, the seeds of an experiment in succession. Each is locked
+                against other processes from the moment it is taken, so take it when it can start.
             report: Takes the progress, in this thread.
         """
         ...
@@ -184,7 +184,7 @@ def train_order(
     Args:
         order: Which one.
         device: Where it is.
-        engine: What the record says of how it ran.
+        engine: Words on the execution, for the record.
         report: Shown how far it is.
     """
     job = order.job
@@ -253,7 +253,7 @@ def _train(
 
 
 def _unwatched(report: Callable[[Progress], None]) -> Callable[[Progress], None]:
-    """A report whose files are no inputs of the run."""
+    """Wrap a report: its files are no inputs of the run."""
 
     def take(progress: Progress) -> None:
         with unwatched():
@@ -263,7 +263,7 @@ def _unwatched(report: Callable[[Progress], None]) -> Callable[[Progress], None]
 
 
 def state_to_bytes(state: Mapping[str, Any]) -> bytes:
-    """The state of a network, for another process.
+    """Pack the state of a network, for another process.
 
     Args:
         state: Tensors and JSON by name.
@@ -272,7 +272,7 @@ def state_to_bytes(state: Mapping[str, Any]) -> bytes:
 
 
 def state_from_bytes(content: bytes) -> dict[str, Any]:
-    """State of a network from the bytes of `state_to_bytes`.
+    """Unpack the state of a network from the bytes of `state_to_bytes`.
 
     Args:
         content: The bytes.

@@ -43,7 +43,7 @@ class Trial:
     memory: int | None
 
     def hours(self, networks: int, steps: int, workers: int = 1) -> float:
-        """Hours of training, without scoring.
+        """Estimate hours of training, without scoring.
 
         Args:
             networks: Networks to train.
@@ -54,7 +54,7 @@ class Trial:
 
 
 def cost_kind(experiment: Experiment) -> tuple[object, ...]:
-    """Kind of an experiment, by which its steps take their time.
+    """Find the kind of an experiment, on which the time of its steps depends.
 
     Args:
         experiment: Any; those of one kind differ in steps, regimes and contents.
@@ -76,7 +76,7 @@ def trial(
     On a GPU all seeds train together where they can, as `run` trains them; elsewhere one does.
 
     Args:
-        experiment: What is tried, from drawn first weights.
+        experiment: The experiment to try, from drawn first weights.
         seeds: Numbers of the runs.
         device: `"cpu"` or `"cuda"`.
         seconds: When to stop, after the first steps.
@@ -111,7 +111,7 @@ def trial(
 
 
 def _wait(device: str) -> None:
-    """Wait until a GPU has done what it was given."""
+    """Wait until a GPU has done its work."""
     if device != "cpu":
         torch.cuda.synchronize(device)
 
@@ -144,7 +144,7 @@ class Left:
 @final
 @dataclass
 class _Network:
-    """A network that is trained: its steps, those done before and by now, and what it reported."""
+    """A network in training: its steps, how many were done before and by now, and its reports."""
 
     steps: int
     length: int
@@ -182,7 +182,7 @@ class Pace:
         self._began = self.now()
 
     def add(self, job: Job) -> None:
-        """Count a network that is to be trained; one that is known stays as it is."""
+        """Count a network that is to be trained; a known network stays unchanged."""
         place, task = (job.experiment.key, job.seed), job.experiment.task
         length = 1 if isinstance(task, Environment) else task.length
         recipe = job.experiment.recipe
@@ -190,7 +190,7 @@ class Pace:
         self._networks.setdefault(place, _Network(recipe.steps, length, ahead))
 
     def drop(self, job: Job) -> None:
-        """A network was found trained: no time is spent on it, nor was any until now."""
+        """Note that a network was found trained: it takes no time."""
         self._networks.pop((job.experiment.key, job.seed), None)
         self._began = self.now()
 
@@ -227,14 +227,14 @@ class Pace:
             each = seconds.get(key, of_length(one.length))
             trained += each * (one.done - one.before) + one.scored
             if not one.is_finished:
-                last = 1 if finished else 0  # it is among what is spent beside steps
+                last = 1 if finished else 0  # it is among the time beside steps
                 scorings = max(one.scorings - last, 0)
                 ahead += each * (one.steps - one.done) + scoring.get(key, scoring[""]) * scorings
         running = sum(one.is_running for one in waiting)
         at_once = min(max(self.workers, running), len(self._networks))
         passed = self.now() - self._began
         spent = at_once * passed
-        if finished:  # what was spent beside steps, by network; a running one is halfway through it
+        if finished:  # time beside steps, by network; a running network is halfway through it
             beside = max(0.0, spent - trained) / (finished + running / 2)
             ahead += beside * (len(waiting) - running / 2)
         together = min(1.0, spent / trained) if trained else 1.0  # one program steps many networks
@@ -250,7 +250,7 @@ class Pace:
         )
 
     def _seconds_of_scoring(self) -> dict[str, float]:
-        """Mean seconds of a scoring by experiment, and of all of them by an empty name."""
+        """Average the seconds of a scoring by experiment, and of all scorings by an empty name."""
         times: dict[str, int] = {"": 0}
         spent: dict[str, float] = {"": 0.0}
         for (key, _), one in self._networks.items():
@@ -260,7 +260,7 @@ class Pace:
         return {name: spent[name] / max(count, 1) for name, count in times.items()}
 
     def _quarters(self, seconds: dict[str, float]) -> tuple[float, float]:
-        """Seconds of a step in the faster and the slower quarter of reports, against the mean."""
+        """Compute first- and third-quartile step time relative to the mean."""
         against = [
             report / steps / seconds[key]
             for key, seen in self._seen.items()
@@ -274,7 +274,7 @@ class Pace:
 
 
 def _by_length(seen: Sequence[tuple[int, float]]) -> Callable[[int], float]:
-    """Seconds of a step at a length of problems, on the line through what was measured.
+    """Estimate the seconds of a step at a length of problems, on the line through the measurements.
 
     At one length alone nothing is known of others: all take the same.
     """
@@ -293,5 +293,5 @@ def _by_length(seen: Sequence[tuple[int, float]]) -> Callable[[int], float]:
 
 
 def _mean(seen: deque[tuple[int, float]]) -> float:
-    """Seconds of a step."""
+    """Estimate the seconds of a step."""
     return sum(seconds for _, seconds in seen) / sum(steps for steps, _ in seen)

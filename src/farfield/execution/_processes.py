@@ -42,8 +42,8 @@ class Processes:
     """Trains networks in processes of this machine, each single-threaded.
 
     Several processes share a GPU: a small network leaves most of it idle, since its process needs
-    longer to ask for the arithmetic than the GPU needs for it. What cannot be sent to another
-    process is trained in this one at the end; its record says why.
+    longer to ask for the arithmetic than the GPU needs for it. An experiment that cannot be
+    sent to another process is trained in this one at the end; its record says why.
 
     Args:
         workers: Number of processes; as many as there are cores if `None`.
@@ -92,7 +92,7 @@ class Processes:
 
 
 def _refusal(order: Order, fatal: Mapping[str, WorkerError]) -> WorkerError | None:
-    """Error of a job that no worker needs to try, or None."""
+    """Find the error of a job that no worker needs to try, or None."""
     classes = foreign(order.job.experiment)
     if reason := spawn_error(classes):
         return OtherThereError(reason)
@@ -152,7 +152,7 @@ class _Worker:
             return self._ended()
 
     def _ended(self) -> WorkerError:
-        """The end of the process in words, with the module of the user's that it imported then."""
+        """Describe the end of the process, with the module of the user's that it imported then."""
         self.stop()
         code = (self._context.process and self._context.process.exitcode) or 0
         kept = "; its last checkpoint is kept"
@@ -176,7 +176,7 @@ class _Worker:
 
 
 def _status(code: int) -> str:
-    """Exit code of a process in words; a negative one is that of a signal."""
+    """Describe the exit code of a process; a negative code is a signal's."""
     return f"signal {-code}" if code < 0 else f"exit status {code}"
 
 
@@ -195,7 +195,7 @@ _STARTING: Final = threading.Lock()
 
 @contextlib.contextmanager
 def _environment_of_workers() -> Iterator[None]:
-    """Environment variables of workers, for what is started in the block."""
+    """Context manager: environment variables of workers, for processes started in the block."""
     with _STARTING:
         before = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
         os.environ.update(_ENVIRONMENT)
@@ -211,8 +211,8 @@ def _environment_of_workers() -> Iterator[None]:
 class _Process(SpawnProcess):
     """A process that does not run the script of its parent again, and hears of no Ctrl-C.
 
-    `multiprocessing` would import the script, for what is defined there. Nothing of it is needed,
-    and one without a guard (`if __name__ == "__main__":`) would start runs of its own.
+    `multiprocessing` would import the script, for the classes there. Nothing of it is needed, and a
+    script without a guard (`if __name__ == "__main__":`) would start its runs again.
     """
 
     def start(self) -> None:
@@ -237,7 +237,7 @@ class _Context(SpawnContext):
 
 
 _NEWS: Final = list[Connection]()
-"""In a worker: the pipe to its parent."""
+"""Pipe of a worker to its parent."""
 
 
 def _begin(news: Connection) -> None:
@@ -245,7 +245,7 @@ def _begin(news: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Windows the parent could not hold it back
     threading.Thread(target=_end_with_parent, daemon=True).start()
     keep_freed_memory()
-    os.dup2(2, 1)  # what a module prints goes to standard error
+    os.dup2(2, 1)  # the prints of a module go to standard error
     _NEWS.append(news)
 
 

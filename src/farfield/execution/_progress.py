@@ -37,7 +37,7 @@ _Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e11)]
 
 @final
 class UnderWay(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A run that has not finished: it is going on, or was stopped.
+    """An unfinished run: it is going on, or was stopped.
 
     Args:
         key: `Experiment.key`.
@@ -76,7 +76,7 @@ class UnderWay(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def runs_under_way(folder: Path) -> list[UnderWay]:
-    """The runs of a folder of records that have not finished, the latest report first.
+    """List the unfinished runs of a folder of records, the latest report first.
 
     Args:
         folder: The folder of records; nothing is written.
@@ -86,7 +86,7 @@ def runs_under_way(folder: Path) -> list[UnderWay]:
 
 
 def unreadable_progress(folder: Path) -> dict[str, str]:
-    """The reasons that files of progress cannot be read, by name.
+    """List the reasons that files of progress cannot be read, by name.
 
     Args:
         folder: The folder of records; nothing is written.
@@ -95,7 +95,7 @@ def unreadable_progress(folder: Path) -> dict[str, str]:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, UnderWay | str]]:
-    """Files of progress by name, each with its run or the reason that it cannot be read."""
+    """List files of progress by name, each with its run or the reason that it cannot be read."""
     for path in (expand_home(folder) / "progress").glob("*.json"):
         try:
             run = msgspec.json.decode(read_regular(path, LARGEST_FILE), type=UnderWay)
@@ -110,9 +110,9 @@ def _files(folder: Path) -> Iterator[tuple[str, UnderWay | str]]:
 def note_progress(
     report: Callable[[News], None], store: Store, asked: int = 0
 ) -> Callable[[News], None]:
-    """A report of news that also leaves the progress of each run in the folder of records.
+    """Wrap a report of news: it also leaves the progress of each run in the folder of records.
 
-    The store removes it with what else a run leaves when it has finished.
+    The store removes it with the other files of a run at its end.
 
     Args:
         report: Takes the news.
@@ -152,7 +152,7 @@ def note_progress(
 
 
 def _write(path: Path, under_way: UnderWay) -> None:
-    """Write a file that readers find whole; what does not succeed is no harm to the run."""
+    """Write a file that readers find whole; a failure is no harm to the run."""
     temporary = path.with_suffix(".tmp")  # of this process alone, which has locked the run
     with contextlib.suppress(OSError):
         path.parent.mkdir(exist_ok=True)
@@ -172,8 +172,8 @@ class Display:
     """Display of running jobs: their progress, remaining time and current score.
 
     On a screen a block that redraws itself; in a file or a notebook a line now and then. The time
-    left is the wall's, at the pace so far, with what the faster and the slower quarter of the
-    reports make of it. Where processes get less than their cores, it says so.
+    left is the wall's, at the pace so far, beside the times at the pace of the faster and the slower
+    quarter of reports. Where processes get less than their cores, it says so.
 
     ```py
     with Display(jobs) as display:
@@ -182,7 +182,7 @@ class Display:
 
     Args:
         jobs: Everything that is asked for.
-        labels: What to call an experiment, by its key; the name of its task if it is not there.
+        labels: Name of an experiment, by its key; without one, the name of its task.
         console: Where to write; standard output if `None`.
         workers: Networks that train at once; as many as there are cores if `None`.
     """
@@ -234,7 +234,7 @@ class Display:
         """Note the news of a job.
 
         Args:
-            news: What happened.
+            news: The news.
         """
         place = self._note(news.job)
         if news.found:
@@ -273,7 +273,7 @@ class Display:
         )
 
     def _fraction(self) -> float:
-        """Part of the time that is past; 0 until the pace is known."""
+        """Estimate the part of the time that is past; 0 until the pace is known."""
         left, passed = self._pace.left(), time.monotonic() - self._started
         return passed / (passed + left.seconds) if left and passed > 0 else 0.0
 
@@ -287,7 +287,7 @@ class Display:
         return f"{count}; {so_far} so far, {self._ahead()}{self._sharing()}"
 
     def _ahead(self) -> str:
-        """The time left in words."""
+        """Describe the time left."""
         left = self._pace.left()
         if left is None:
             return "estimating the time left"
@@ -299,7 +299,7 @@ class Display:
         return f"about {_clock(left.seconds)} left{spread}, {rate}"
 
     def _sharing(self) -> str:
-        """Part of a core that a network gets, where that is not all of it."""
+        """Describe the part of a core that a network gets, if that is not all of it."""
         shares = [news.progress.share for news in self._running.values() if news.progress]
         share = statistics.fmean(shares) if shares else 1.0
         if share >= SHARED:

@@ -40,10 +40,10 @@ from farfield.training.internal import (
 
 
 def jobs_of(experiments: Iterable[Experiment], seeds: Iterable[int]) -> list[Job]:
-    """Every seed of every experiment, experiment by experiment, each once.
+    """List every seed of every experiment, experiment by experiment, each once.
 
     Args:
-        experiments: What to run.
+        experiments: The experiments.
         seeds: Numbers of the runs, from 0 on: a list, a range, an array.
 
     Raises:
@@ -75,23 +75,23 @@ def run(
 
     On a CPU, one single-threaded process per core; on a GPU, the seeds of an experiment as one
     program under `vmap`, or one after another in each of `workers` processes; elsewhere if an
-    executor is given. What cannot be sent to another process or mapped runs here, one network after
-    another; the record's `environment["engine"]` says how, and why. A network whose loss is not
-    finite is logged as a warning at once, with experiment, seed and step; it is trained to the end,
-    and its record says so (`Record.diverged`).
+    executor is given. An experiment that cannot be sent to another process or mapped runs here, one
+    network after another; the record's `environment["engine"]` says how, and why. A network whose
+    loss is not finite is logged as a warning at once, with experiment, seed and step; it is trained
+    to the end, and its record says so (`Record.diverged`).
 
     Scripts, notebooks, threads and coroutines can call it alike. A script needs no guard
     (`if __name__ == "__main__":`); a module of one's own that an experiment takes classes from does
     where it starts runs, as worker processes import it.
 
     Args:
-        jobs: What to run.
+        jobs: The jobs.
         executor: Where networks are trained; chosen by `device` and `workers` if `None`.
         device: `"cpu"` or `"cuda"`.
         workers: Number of processes; if `None`, as many as there are cores, and none on a GPU.
         report: Takes the news of every job, and of those that others start from, in this thread.
         clock: How often to report and to save.
-        matmul: How a GPU multiplies matrices of float32: as they are, or with `"tf32"` rounded
+        matmul: How a GPU multiplies matrices of float32: exactly, or with `"tf32"` rounded
             first, which is faster. Records of a GPU say which (`environment["matmul"]`).
 
     Raises:
@@ -130,7 +130,7 @@ def run(
 
 
 def _warn_of_inputs(report: Callable[[News], None]) -> Callable[[News], None]:
-    """A report of news that also warns, once an experiment, of inputs that its key does not know.
+    """Wrap a report of news: it also warns, once an experiment, of inputs that its key lacks.
 
     Args:
         report: Takes the news.
@@ -144,7 +144,7 @@ def _warn_of_inputs(report: Callable[[News], None]) -> Callable[[News], None]:
             warned.add(key)
             more = f" and {len(words) - SHOWN:,} more" if len(words) > SHOWN else ""
             text = (
-                f"experiment {key} has read what its key does not know: "
+                f"experiment {key} has read inputs that its key lacks: "
                 f"{'; '.join(words[:SHOWN])}{more}; its records say so"
             )
             warnings.warn(text, UserWarning, stacklevel=2)
@@ -154,7 +154,7 @@ def _warn_of_inputs(report: Callable[[News], None]) -> Callable[[News], None]:
 
 
 def _executor_for(device: str, workers: int | None, jobs: int) -> Executor:
-    """Executor of a number of networks on a device."""
+    """Choose the executor of a number of networks on a device."""
     if workers is None and torch.device(device).type != "cpu":
         return Stacked(device)
     return Processes(max(1, min(workers or num_cores(), jobs)), device)
@@ -196,24 +196,24 @@ def _check_files(found: Iterable[Job], missing: Iterable[Job], store: Store) -> 
 SHOWN = 3
 """Most reasons that an error names."""
 
-_UNREADY = "what it starts from did not finish"
+_UNREADY = "the run that it starts from did not finish"
 
 
 def _before(job: Job) -> Job | None:
-    """The job whose network a job starts from."""
+    """Find the job whose network a job starts from."""
     first = job.experiment.starts_from
     return None if first is None else Job(experiment=first.experiment, seed=job.seed)
 
 
 def _incomplete(jobs: Iterable[Job], store: Store) -> dict[Job, None]:
-    """Jobs that are to be run, in order."""
+    """List the jobs that are to be run, in order."""
     jobs = [*jobs]
     complete = complete_runs([(job.experiment, job.seed) for job in jobs], store)
     return {job: None for job in jobs if (job.experiment.key, job.seed) not in complete}
 
 
 def _waves(missing: Iterable[Job], store: Store) -> list[list[Job]]:
-    """Jobs in the order in which they can be run, those that others start from among them."""
+    """Sort jobs by the order in which they can run, with the jobs that they start from."""
     waves, wanted = list[list[Job]](), missing
     while wanted:
         waves.insert(0, [*wanted])
@@ -233,7 +233,7 @@ def _run_wave(
     report: Callable[[News], None],
     order_of: Callable[[Job], Order],
 ) -> dict[Job, BaseException]:
-    """Run jobs, and write what finishes; returns those that failed, and why."""
+    """Run jobs, write finished runs, and return the failed jobs with their errors."""
     failed: dict[Job, BaseException] = {}
     held: dict[Job, ExitStack] = {}
     places: dict[str, int] = {}
@@ -274,7 +274,7 @@ def _run_wave(
 
 
 def _is_done(job: Job, store: Store) -> bool:
-    """True if a run is finished; its leftovers are removed, or set aside where damaged."""
+    """Tell if a run is finished; its other files are removed, or set aside where damaged."""
     key, seed = job.experiment.key, job.seed
     if not store.is_recorded(key, seed):
         return False
@@ -288,7 +288,7 @@ def _is_done(job: Job, store: Store) -> bool:
 
 
 def _order(job: Job, store: Store, clock: Clock, matmul: Matmul) -> Order:
-    """The order for a job, with the trained network that it starts from."""
+    """Build the order for a job, with the trained network that it starts from."""
     before = _before(job)
     return Order(
         job=job,
@@ -311,7 +311,7 @@ def _write(outcome: Finished, store: Store) -> Exception | None:
 
 
 def _raise_failures(failed: Mapping[Job, BaseException], asked: int) -> None:
-    """Say which jobs failed, if any did, with the tracebacks of those that failed in a worker."""
+    """Raise an error if jobs failed, with the tracebacks of workers."""
     if not failed:
         return
     by_reason = {reason_of(error): error for error in reversed([*failed.values()])}
@@ -319,7 +319,7 @@ def _raise_failures(failed: Mapping[Job, BaseException], asked: int) -> None:
     shown = sorted(by_reason)[:SHOWN]
     raised = ExecutionError(
         f"{len(failed)} of {asked} runs did not finish: {'; '.join(shown)}. "
-        "What finished is kept; the same command goes on with the rest"
+        "Finished runs are kept; the same command goes on with the rest"
     )
     for reason in shown:
         error = by_reason[reason]
@@ -330,10 +330,10 @@ def _raise_failures(failed: Mapping[Job, BaseException], asked: int) -> None:
 
 @check_arguments
 def results(jobs: Iterable[Job], store: Store) -> list[Record]:
-    """The records of jobs that are done.
+    """Read the records of jobs that are done.
 
     Args:
-        jobs: What was run.
+        jobs: The jobs.
 
     Raises:
         ExecutionError: If a job has no record.

@@ -52,7 +52,7 @@ class Verification:
             `"close scores"`: on another kind of machine, the last scores are within the spread of
             the seeds. `"differs"`: neither. `"not judged"`: the network was not trained anew, or
             there are too few seeds for a spread.
-        reason: What differs, or why it was not judged.
+        reason: The difference, or why it was not judged.
     """
 
     job: Job
@@ -67,10 +67,10 @@ def draw_share(
     *,
     seed: NonNegativeInt = 0,
 ) -> list[Job]:
-    """A share of jobs, rounded up, that a seed draws: the same for the same jobs in any order.
+    """Draw a share of jobs, rounded up, by a seed: the same for the same jobs in any order.
 
     Args:
-        jobs: What to draw from.
+        jobs: Jobs to draw from.
         share: Share of them, in (0, 1].
         seed: Seed of the draw.
 
@@ -96,14 +96,14 @@ def verify(
 ) -> list[Verification]:
     """Train recorded networks anew, in fresh processes, and compare them with their records.
 
-    On the same kind of machine, which is what the environments of both records say of the
-    processor and the versions of torch and NumPy, a network has the same bytes. Kinds differ in
+    On the same kind of machine, by the processor and the versions of torch and NumPy in both
+    records' environments, a network has the same bytes. Kinds differ in
     rounding, which training amplifies until the network is as good as one of another seed: there,
     each score after the last step must be within a 99.9 % prediction interval for one more seed,
     from all recorded seeds of the experiment. Nothing that is recorded is changed.
 
     Args:
-        jobs: What to train anew.
+        jobs: Jobs to train anew.
         records: Their records, and those of other seeds, for the spread.
         networks: Where the trained networks of the records lie; `None` where they were not kept.
         device: `"cpu"` or `"cuda"`.
@@ -162,7 +162,7 @@ def _hindrance(job: Job, record: Record) -> str:
 def _same_network(
     record: Record, anew: Record, networks: Store | None, fresh: Store
 ) -> bool | None:
-    """True if two trained networks have the same bytes, `None` where the first was not kept."""
+    """Tell if two trained networks have the same bytes, `None` if the first was not kept."""
     if record.weights and record.weights == anew.weights:
         return True
     if networks is None or not networks.weights_path(record.key, record.seed).is_file():
@@ -178,7 +178,7 @@ def _same_network(
 
 
 def _equal(first: Tensor, second: Any) -> bool:
-    """True if two tensors are of one type and shape and have the same bytes."""
+    """Tell if two tensors are of one type and shape and have the same bytes."""
     alike = (first.dtype, first.shape) == (second.dtype, second.shape)
     return alike and _bytes(first) == _bytes(second)
 
@@ -194,11 +194,11 @@ def _verdict(
     same: bool | None,
     metric: str,
 ) -> tuple[Verdict, str]:
-    """Verdict on a record, and its reason.
+    """Judge a record, and give the reason.
 
     Args:
         record: The record.
-        anew: What the same network left when it was trained anew.
+        anew: Record of the same network, trained anew.
         peers: Records of all seeds of the experiment.
         same: Whether their networks have the same bytes; `None` where nobody knows.
         metric: Name of the score.
@@ -214,7 +214,7 @@ def _verdict(
 
 
 def other_kind(record: Record, anew: Record) -> str:
-    """First difference between the kinds of machine of two records, in words; empty if none.
+    """Describe the first difference between the kinds of machine of two records; empty if none.
 
     Args:
         record: One of them. Old ones do not say which instructions the processor has, so that
@@ -229,7 +229,7 @@ def other_kind(record: Record, anew: Record) -> str:
 
 
 def _part(environment: Mapping[str, str], name: str) -> str:
-    """Part of an environment; of the engine only how many networks trained as one program."""
+    """Read a part of an environment; of the engine only the number of networks in one program."""
     part = environment.get(name, "")
     return part if name != "engine" or part.startswith("vmap") else "one by one"
 
@@ -239,7 +239,7 @@ def _scores(record: Record) -> dict[tuple[int, str, str], float]:
 
 
 def _other_score(record: Record, anew: Record) -> str:
-    """The first score that is another number, in words; empty if there is none."""
+    """Describe the first score that differs; empty if there is none."""
     first, second = _scores(record), _scores(anew)
     for place in sorted(first):
         if place not in second:
@@ -257,7 +257,7 @@ def _words(place: tuple[int, str, str]) -> str:
 def _close(
     record: Record, anew: Record, peers: Sequence[Record], metric: str, kind: str
 ) -> tuple[Verdict, str]:
-    """Verdict on a record of another kind of machine: from the spread of the seeds."""
+    """Judge a record of another kind of machine by the spread of the seeds."""
     if len(peers) < FEWEST:
         return "not judged", f"{kind}; fewer than {FEWEST} seeds for a spread"
     second = _scores(anew)
@@ -279,7 +279,7 @@ def _close(
 
 
 def _margin(values: Sequence[float], count: int) -> float:
-    """Half a prediction interval for the score of one more seed.
+    """Compute half a prediction interval for the score of one more seed.
 
     Args:
         values: Scores of the seeds.

@@ -28,13 +28,13 @@ SCORE: Final = ("step", "regime", "metric", "value", "count")
 
 
 def check_record(record: Record) -> Record:
-    """The record with numbers of Python's types, if it can be read again once it is written.
+    """Convert a record's numbers to Python's types, and check that it can be read again.
 
     Args:
-        record: What a run left; numbers of NumPy and torch are taken.
+        record: The record; numbers of NumPy and torch are taken.
 
     Raises:
-        ValueError: If a field is of another type, or holds what a database does not keep.
+        ValueError: If a field is of another type, or a database does not keep its value.
     """
     if not isinstance(record, Record):
         raise ValueError(f"record must be a Record, got {excerpt(repr(record))}")
@@ -53,7 +53,7 @@ def check_record(record: Record) -> Record:
 
 
 def _plain(value: Any) -> Any:
-    """A number of NumPy or torch, or a kind of text, as one of Python."""
+    """Convert a number of NumPy or torch, or a kind of text, to Python's."""
     for kind in (str, int, float):
         if isinstance(value, kind):
             return kind(value)
@@ -63,7 +63,7 @@ def _plain(value: Any) -> Any:
 
 
 def _check_kept(record: Record) -> None:
-    """Raise `ValueError` for what a row or the name of a file cannot hold."""
+    """Raise `ValueError` for a value that a row or the name of a file cannot hold."""
     if record.key in ("", ".", "..") or not re.fullmatch(r"[^/\\\0]*", record.key):
         raise ValueError(f"key must be the name of a folder, got {record.key!r}")
     if math.isnan(record.seconds):
@@ -81,10 +81,10 @@ def _check_kept(record: Record) -> None:
 
 
 def rows_of(record: Record) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
-    """The row of a run and those of its scores, without key and seed.
+    """Make the row of a run and the rows of its scores, without key and seed.
 
     Args:
-        record: What the run left.
+        record: The run's record.
     """
     environment = {name: printable(text) for name, text in record.environment.items()}
     run = (
@@ -101,12 +101,12 @@ def rows_of(record: Record) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
 
 
 def _stored(number: float) -> float | str:
-    """A number as SQLite gives it back; it takes nan for NULL and keeps no sign of zero."""
+    """Convert a number as SQLite does: nan becomes NULL, and zero loses its sign."""
     return "nan" if math.isnan(number) else float(number) + 0.0
 
 
 def digest_of(key: str, seed: Any, run: Sequence[Any], scores: Iterable[Sequence[Any]]) -> str:
-    """SHA-256 of a run's rows, in hexadecimal digits.
+    """Compute SHA-256 of a run's rows, in hexadecimal digits.
 
     Args:
         key: `Experiment.key`.
@@ -128,22 +128,22 @@ def digest_of(key: str, seed: Any, run: Sequence[Any], scores: Iterable[Sequence
 def record_of(
     key: str, seed: Any, run: Sequence[Any], scores: Sequence[Sequence[Any]], digest: str | None
 ) -> Record:
-    """The record that rows hold.
+    """Make the record that rows hold.
 
     Args:
         key: `Experiment.key`.
         run: The values of `RUN`.
         scores: Those of `SCORE`, one sequence each.
-        digest: What `digest_of` said when they were written; `None` if nobody asked then.
+        digest: Digest of the rows when they were written; `None` if there was none.
 
     Raises:
-        ValueError: If they are not what was written, or no record.
+        ValueError: If the rows differ from the written rows, or hold no record.
     """
     try:
         if not scores:
             raise ValueError("a run without scores")
         if digest is not None and digest != digest_of(key, seed, run, scores):
-            raise ValueError("it is not what was written")
+            raise ValueError("its numbers are not as written")
         described = dict(zip(RUN, run, strict=True))
         environment = json.loads(described["environment"])
         described["environment"] = {name: printable(text) for name, text in environment.items()}
@@ -156,8 +156,8 @@ def record_of(
 
 
 FORMAT: Final = 3
-"""Raised when the tables change: 2 has a digest for each run and that of its network's file, 3 the
-stamp of that file."""
+"""Version of the tables: 2 has a digest for each run and one of its network's file, 3 the stamp of
+that file."""
 
 PATIENCE: Final = 60.0
 """Seconds to wait for another process that writes."""
@@ -190,7 +190,7 @@ FROM scores WHERE key = ? {within} ORDER BY seed, step, regime, metric
 """
 _WITHIN: Final = "AND seed BETWEEN ? AND ?"
 _ADDED: Final = {"weights": "''", "digest": "NULL", "stamp": "''"}
-"""Columns that old databases lack, and what stands for them there."""
+"""Columns that old databases lack, and their values there."""
 
 _SEEDS: Final = """
 SELECT seed FROM runs WHERE key = ? {within} UNION SELECT seed FROM scores WHERE key = ? {within}
@@ -271,7 +271,7 @@ class Database:
 
     @contextlib.contextmanager
     def _connect(self, modes: Sequence[tuple[str, str]]) -> Iterator[sqlite3.Connection]:
-        """A connection for one transaction: committed at the end, rolled back on an error."""
+        """Context manager: a connection for one transaction, which an error rolls back."""
         try:
             connection = _open(self.path, modes)
             try:
@@ -289,7 +289,7 @@ class Database:
             raise StoreError(f"cannot use {self.path}{state}: {said}") from error
 
     def read(self, key: str, seeds: range | None = None) -> Found:
-        """The runs of an experiment.
+        """Read the runs of an experiment.
 
         Args:
             key: `Experiment.key`.
@@ -300,7 +300,7 @@ class Database:
             return _read(connection, key, seeds)
 
     def read_each(self, runs: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int, Found]]:
-        """Single runs as of one moment, through one connection.
+        """Read single runs as of one moment, through one connection.
 
         Args:
             runs: Key and seed of each.
@@ -311,7 +311,7 @@ class Database:
                 yield key, seed, _read(connection, key, range(seed, seed + 1))
 
     def seeds(self, key: str, seeds: range | None = None) -> set[int]:
-        """Seeds of the runs of an experiment, unreadable ones included.
+        """List the seeds of the runs of an experiment, with unreadable runs.
 
         Args:
             key: `Experiment.key`.
@@ -323,7 +323,7 @@ class Database:
         return {seed for (seed,) in found if isinstance(seed, int)}
 
     def keys(self, beginning: str = "") -> tuple[set[Any], set[Any]]:
-        """Experiments that have both a run and scores, and those that have one without the other.
+        """List the experiments with a run and scores, and the experiments with only one of both.
 
         Args:
             beginning: First digits of the keys.
@@ -341,7 +341,7 @@ class Database:
         """Replace runs in one transaction: all or none, however the process ends.
 
         Args:
-            runs: What each left, and `stamp_of` its network's file.
+            runs: Record of each, and `stamp_of` its network's file.
         """
         with self._connect(_modes(self.path, write=True)) as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -361,7 +361,7 @@ class Database:
 
 
 def _modes(path: Path, *, write: bool = False, create: bool = False) -> list[tuple[str, str]]:
-    """Ways of opening a database, to be tried in turn: SQLite's modes of access and of locking."""
+    """List the ways of opening a database, in order: SQLite's modes of access and of locking."""
     log = path.with_name(f"{path.name}-wal")
     immutable = [] if log.exists() and log.stat().st_size else [("ro&immutable=1", "NORMAL")]
     if _is_read_only(path.parent) and immutable:
@@ -373,7 +373,7 @@ def _modes(path: Path, *, write: bool = False, create: bool = False) -> list[tup
 
 
 def _open(path: Path, modes: Sequence[tuple[str, str]]) -> sqlite3.Connection:
-    """A connection in the first of several ways that works."""
+    """Connect in the first of several ways that works."""
     for number, (access, locking) in enumerate(modes, 1):
         address = f"{Path(os.path.realpath(path)).as_uri()}?mode={access}"
         connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
@@ -392,12 +392,12 @@ def _open(path: Path, modes: Sequence[tuple[str, str]]) -> sqlite3.Connection:
 
 
 def _code(error: BaseException) -> int:
-    """SQLite's number for a kind of error."""
+    """Find SQLite's number for a kind of error."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def _reason(error: Exception) -> str:
-    """An error of SQLite in words; its own say of a full disk that it has an error."""
+    """Describe an error of SQLite; its message for a full disk names only an error."""
     if _code(error) == sqlite3.SQLITE_IOERR:
         return (
             f"the disk is full or cannot be written ({getattr(error, 'sqlite_errorname', error)})"
@@ -406,17 +406,17 @@ def _reason(error: Exception) -> str:
 
 
 def _advice(error: Exception) -> str:
-    """Advice for a file that SQLite cannot read."""
+    """Write the advice for a file that SQLite cannot read."""
     if _code(error) not in _DAMAGED and not isinstance(error, UnicodeError):
         return ""
     return (
-        "; put a copy of it back if there is one, or move it away: what is not recorded then "
-        "is trained anew"
+        "; put a copy of it back if there is one, or move it away: networks without a "
+        "record are trained anew"
     )
 
 
 def _is_read_only(folder: Path) -> bool:
-    """True if a folder is read-only."""
+    """Tell if a folder is read-only."""
     return folder.is_dir() and not os.access(folder, os.W_OK)
 
 
@@ -440,7 +440,7 @@ def _format(connection: sqlite3.Connection) -> int:
 
 
 def _lacking(connection: sqlite3.Connection) -> dict[str, str]:
-    """Columns that the runs of an old database lack, and what stands for them."""
+    """List the columns that the runs of an old database lack, and their values."""
     if _format(connection) == FORMAT:
         return {}
     columns = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
@@ -464,12 +464,12 @@ def _upgrade(connection: sqlite3.Connection) -> None:
 
 
 def _which(key: str, seeds: range | None) -> tuple[str, tuple[Any, ...]]:
-    """Condition on the runs of an experiment beside its key, and what the key and it take."""
+    """Write the condition on the seeds of an experiment's runs, and its parameters with the key."""
     return ("", (key,)) if seeds is None else (_WITHIN, (key, seeds.start, seeds.stop - 1))
 
 
 def _read(connection: sqlite3.Connection, key: str, seeds: range | None = None) -> Found:
-    """The runs of an experiment, or some of them."""
+    """Read the runs of an experiment, or some of them."""
     within, which = _which(key, seeds)
     scores: dict[Any, list[tuple[Any, ...]]] = {}
     for number, *score in connection.execute(_SCORES.format(within=within), which):

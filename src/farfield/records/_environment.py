@@ -27,7 +27,7 @@ def _is_checkout() -> bool:
 
 
 def _git(*words: str) -> str | None:
-    """Output of git in the checkout; `None` where git is missing or fails."""
+    """Call git in the checkout; `None` if git is missing or fails."""
     try:
         ran = subprocess.run(["git", "-C", str(_CHECKOUT), *words], capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -37,7 +37,7 @@ def _git(*words: str) -> str | None:
 
 @functools.cache
 def _commit() -> str:
-    """Commit of the checkout Farfield runs from, with `+` where files differ; else `release`."""
+    """Find the commit of the checkout, with `+` if files differ; `release` without a checkout."""
     if not _is_checkout():
         return "release"
     commit = _git("rev-parse", "--short=12", "HEAD")
@@ -70,27 +70,27 @@ def missing_commits(commits: Iterable[str]) -> frozenset[str] | None:
 
 @functools.cache
 def _code() -> str:
-    """Digest of Farfield's own code, wherever it was installed from."""
+    """Compute the digest of Farfield's code, as installed."""
     return python_digest([Path(__file__).resolve().parents[1]])
 
 
 @functools.cache
 def _processor() -> str:
-    """Model name of the processor."""
+    """Read the model name of the processor."""
     lines = proc_lines("cpuinfo")
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
 
 
 def _capability(device: str) -> str:
-    """Instruction set of the device, on which sums depend."""
+    """Find the instruction set of the device, on which sums depend."""
     if device.startswith("cuda"):
         return ".".join(map(str, torch.cuda.get_device_capability(device)))
     return torch.backends.cpu.get_cpu_capability()
 
 
 def environment(*, device: str, engine: str, matmul: str = "float32") -> dict[str, str]:
-    """Machine and versions, as a record states them.
+    """Describe machine and versions, for a record.
 
     Args:
         device: Device the networks were on, as torch names it.

@@ -57,9 +57,9 @@ MOST_TENSORS: Final = 10_000
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file atomically: readers find all of the old bytes or all of the new ones.
+    """Write a file atomically: readers find all of the old bytes or all of the new bytes.
 
-    What processes killed at the same file left beside it, an hour ago or more, is swept up.
+    Temporary files that killed processes left beside it, an hour ago or more, are removed.
 
     Args:
         path: Where, links followed; its folder is made if need be.
@@ -75,7 +75,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def lost_link(path: Path) -> str:
-    """Words for the first link on a path that leads nowhere; empty without one.
+    """Describe the first link on a path that leads nowhere; empty without one.
 
     Args:
         path: Any path.
@@ -94,7 +94,7 @@ def lost_link(path: Path) -> str:
 
 @contextlib.contextmanager
 def _named(verb: str, path: Path) -> Iterator[None]:
-    """The `StoreError` that names the file for an error of the system."""
+    """Make the `StoreError` that names the file, from an error of the system."""
     try:
         yield
     except OSError as error:
@@ -130,7 +130,7 @@ def _stamp(status: os.stat_result) -> str:
 
 
 def stamp_of(path: Path) -> str:
-    """Size and time of the last change of a file: what another file there would hardly have.
+    """Read size and time of the last change of a file, which another file would hardly have.
 
     Args:
         path: The file. The stamp is empty if it cannot be looked at, or was changed in the last
@@ -144,7 +144,7 @@ def stamp_of(path: Path) -> str:
 
 
 def scraps(path: Path) -> Iterator[Path]:
-    """Temporary files of a file, left by processes that were killed.
+    """List the temporary files of a file, left by killed processes.
 
     Args:
         path: The file.
@@ -153,7 +153,7 @@ def scraps(path: Path) -> Iterator[Path]:
 
 
 def _sweep_old(path: Path) -> None:
-    """Remove old temporary files of a file; their clock is that of its folder, just written to."""
+    """Remove old temporary files of a file, by the clock of its folder, just written to."""
     with contextlib.suppress(OSError):
         now = path.parent.stat().st_mtime
         for scrap in scraps(path):
@@ -183,7 +183,7 @@ def set_aside(path: Path, reason: str) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Sync a folder, so that a renaming survives a power cut, where the system can."""
+    """Flush a folder to the disk, so that a renaming survives a power cut, if the system can."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -219,10 +219,10 @@ def write_stamped(
         tensors: By name.
         note: Any text.
         beside: File on the same disk beside which the temporary file lies; that at `path` if
-            `None`. Its folder is gone through for what killed processes left.
+            `None`. Temporary files of killed processes in its folder are removed.
 
     Returns:
-        What `write_tensors` returns, and the `stamp_of` the file.
+        Digest as of `write_tensors`, and the `stamp_of` the file.
     """
     content, place = pack_tensors(tensors, note), expand_home(path)
     if len(tensors) > MOST_TENSORS:
@@ -248,7 +248,7 @@ def pack_tensors(tensors: Mapping[str, Tensor], note: str = "") -> bytes:
 
 
 def unpack_tensors(content: bytes) -> tuple[dict[str, Tensor], str]:
-    """Tensors, in their order, and text from the bytes of `pack_tensors`.
+    """Read tensors, in their order, and text from the bytes of `pack_tensors`.
 
     Args:
         content: The bytes; those of older versions hold no order, and give that of the names.
@@ -270,7 +270,7 @@ def unpack_tensors(content: bytes) -> tuple[dict[str, Tensor], str]:
 
 
 def _places(order: str, count: int) -> list[int]:
-    """The number of each tensor in the order of names, from JSON."""
+    """Read the number of each tensor in the order of names, from JSON."""
     try:
         places = json.loads(order)
         if isinstance(places, list) and sorted(places) == [*range(count)]:
@@ -281,11 +281,11 @@ def _places(order: str, count: int) -> list[int]:
 
 
 def read_tensors(path: Path, digest: str = "") -> tuple[dict[str, Tensor], str]:
-    """Read what `write_tensors` wrote.
+    """Read a file of `write_tensors`.
 
     Args:
         path: Where.
-        digest: What `write_tensors` returned; not compared if empty.
+        digest: Digest that `write_tensors` returned; not compared if empty.
 
     Raises:
         StoreError: If the file is missing, cut short, not safetensors at all, or not the one that
@@ -311,7 +311,7 @@ def read_tensors(path: Path, digest: str = "") -> tuple[dict[str, Tensor], str]:
 
 
 def _header(content: bytes) -> bytes:
-    """The names and shapes of a file of tensors, as JSON."""
+    """Read the names and shapes of a file of tensors, as JSON."""
     size = int.from_bytes(content[:8], "little")
     if size > LARGEST_HEADER:
         raise OSError(errno.EFBIG, f"names and shapes of its tensors take {size} bytes, over 4 MiB")
@@ -341,7 +341,7 @@ def _check_described(header: bytes, size: int) -> None:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object with unique names."""
+    """Build a JSON object, and check that its names are unique."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("names must be unique, got one twice")
@@ -353,10 +353,10 @@ JSON: Final = "_extra_state.json"
 
 
 def to_tensors(state: Mapping[str, Any]) -> dict[str, Tensor]:
-    """A state dictionary as tensors that share no memory: tied weights are there twice.
+    """Convert a state dictionary to tensors that share no memory: tied weights are there twice.
 
     Args:
-        state: Tensors, and what modules return as extra state, by name.
+        state: Tensors, and extra state of modules, by name.
 
     Raises:
         ValueError: If an entry is neither a dense tensor nor JSON.
@@ -389,7 +389,7 @@ def _check_name(name: object) -> None:
 
 
 def from_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
-    """A state dictionary from what `to_tensors` gave.
+    """Restore a state dictionary from the tensors of `to_tensors`.
 
     Args:
         tensors: Tensors by name.
@@ -403,7 +403,7 @@ def from_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
 
 
 def _text(name: str, value: Any) -> Tensor:
-    """A value as the bytes of its JSON."""
+    """Write a value as the bytes of its JSON."""
     try:
         text = json.dumps(value)
     except (TypeError, ValueError) as error:

@@ -32,7 +32,7 @@ class Lock:
     descriptor: int
 
     def is_in_place(self) -> bool:
-        """True if the path of the lock still leads to this file."""
+        """Tell if the path of the lock still leads to this file."""
         try:
             found = self.path.lstat()
         except OSError:
@@ -46,7 +46,7 @@ def hold(path: Path, run: str) -> Iterator[Lock]:
 
     Args:
         path: Where; its folder is made if need be.
-        run: What is held, for the message that others get.
+        run: Name of the run, for the message that other processes get.
 
     Raises:
         BusyError: If another process holds it.
@@ -68,7 +68,7 @@ def _acquire(path: Path, run: str) -> Lock:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_symlink():
-            path.unlink()  # what it leads to is not ours to write
+            path.unlink()  # its target is not ours to write
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         lock = Lock(path=path, descriptor=os.open(path, flags, 0o666))
     except OSError as error:
@@ -106,8 +106,8 @@ def _remove(lock: Lock) -> None:
 
 
 def _holder(path: Path) -> str:
-    """The process that holds a lock, as its file says."""
-    for start in (0, 1):  # Windows refuses to read the first byte, which is what is locked
+    """Read the process that holds a lock from its file."""
+    for start in (0, 1):  # Windows refuses to read the first byte, which is locked
         with contextlib.suppress(OSError), path.open("rb", buffering=0) as file:
             file.seek(start)
             return file.read(_LONGEST).decode("ascii", errors="replace").strip() or "unknown"
@@ -124,7 +124,7 @@ def _sign(lock: Lock) -> None:
 
 
 def _file_system(path: Path) -> str:
-    """Kind and mount point of the file system of a path, where the system lists them."""
+    """Find kind and mount point of the file system of a path, if the system lists them."""
     mounts = [(place, kind) for _, place, kind, *_ in map(str.split, proc_lines("self/mounts"))]
     own = [mount for mount in mounts if path.resolve().is_relative_to(mount[0])]
     place, kind = max(own, key=lambda mount: len(mount[0]), default=("", ""))

@@ -35,10 +35,10 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def in_words(described: Any) -> str:
-    """A part of an experiment as JSON in a few words, as Python would make it.
+    """Describe a part of an experiment as JSON in a few words, as Python would make it.
 
     Args:
-        described: What `Experiment.to_json` gave for it; anything else is shown as it is.
+        described: JSON of the part, as of `Experiment.to_json`; anything else is shown unchanged.
     """
     try:
         return _in_words(described)
@@ -95,12 +95,12 @@ class Record(
 
     @property
     def task(self) -> str:
-        """The task in a few words, e.g. `SameDifferent(withheld=98)`, without its defaults."""
+        """Task in a few words, e.g. `SameDifferent(withheld=98)`, without its defaults."""
         return in_words(self.experiment.get("task"))
 
     @property
     def model(self) -> str:
-        """The model in a few words, e.g. `Network(reasoner=ESBN)`."""
+        """Model in a few words, e.g. `Network(reasoner=ESBN)`."""
         return in_words(self.experiment.get("model"))
 
     @property
@@ -123,7 +123,7 @@ class Record(
             return {}
 
     def final(self, regime: str, metric: str = "accuracy") -> float:
-        """The number after the last step.
+        """Look up the number after the last step.
 
         Args:
             metric: Name of the metric.
@@ -137,10 +137,10 @@ class Record(
         raise KeyError(f"no {metric} of regime {regime!r} at step {self.steps} in {self.key}")
 
     def diverged(self, *regimes: str) -> int | None:
-        """First step without finite numbers; `None` where the network did not diverge.
+        """Find the first step without finite numbers; `None` if the network did not diverge.
 
         A network has diverged if after its last step a loss or a score is not finite, in training
-        or in one of the regimes. One whose loss was infinite once, and is not at the end, has not.
+        or in one of the regimes. A loss that was infinite once, and is finite at the end, is none.
 
         Args:
             regimes: Names of regimes beside training.
@@ -153,7 +153,7 @@ class Record(
         return marks[0] if marks else self._first_broken()
 
     def _first_broken(self) -> int:
-        """First point of the training curves after which nothing is finite."""
+        """Find the first point of the training curves after which nothing is finite."""
         step = self.steps
         for score in sorted(self.scores, key=lambda score: -score.step):
             if score.regime == TRAINING and score.metric == "loss":
@@ -168,7 +168,7 @@ if TYPE_CHECKING:
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """A data frame of rows.
+    """Make a data frame of rows.
 
     Args:
         rows: Content of each row by the name of its column.
@@ -186,7 +186,7 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def score_rows(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
-    """All scores of some networks as plain values, a row for each.
+    """List all scores of some networks as plain values, a row for each.
 
     Its columns are key, task, model, seed, step, regime, metric, value and count.
 
@@ -200,7 +200,7 @@ def score_rows(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
 
 
 def scores_frame(records: Iterable[Record]) -> pd.DataFrame:
-    """All scores of some networks as a data frame, with the columns of `score_rows`.
+    """List all scores of some networks as a data frame, with the columns of `score_rows`.
 
     Args:
         records: The records, e.g. `Store("runs").records(experiment.key)`.

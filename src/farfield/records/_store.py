@@ -39,16 +39,16 @@ if TYPE_CHECKING:
 class Store:
     """Records of finished runs in one folder.
 
-    `records.sqlite` holds the numbers: a run is written whole, in one transaction, so what is there
-    is complete. SQL can read them: table `runs` has a row for each network (key, seed, experiment,
+    `records.sqlite` holds the numbers: a run is written whole, in one transaction, so each run is
+    complete. SQL can read them: table `runs` has a row for each network (key, seed, experiment,
     steps, seconds, environment), `scores` one for each number (key, seed, step, regime, metric,
     value, count). `weights/<experiment>/<seed>.safetensors` holds the trained networks, each
     written before its record. Many processes may read and write at once; no server runs. A folder
     that is read-only can be read as long as nobody left a `records.sqlite-wal` with something in
     it.
 
-    A run carries a digest of its numbers and one of its network's file. What is not what was
-    written counts as missing, with a warning that names it; running it again replaces both.
+    A run carries a digest of its numbers and one of its network's file. A run that differs from its
+    digest counts as missing, with a warning that names it; running it again replaces both.
 
     Args:
         folder: The folder, `~` for the home folder; made if it does not exist.
@@ -72,13 +72,13 @@ class Store:
         self._locks: dict[tuple[str, int], list[Lock]] = {}
 
     def _warn_of_empty(self, path: Path) -> None:
-        """Warn of a file of length 0, which SQLite takes for a new database, beside networks."""
+        """Warn if a file of length 0, which SQLite takes for a new database, is beside networks."""
         if path.is_file() and not path.stat().st_size and (self.folder / "weights").is_dir():
             text = f"{path} is empty, and there are networks beside it; they count as missing"
             warnings.warn(text, DamageWarning, stacklevel=4)
 
     def write(self, record: Record, weights: Mapping[str, Any]) -> None:
-        """Store a finished run; one that is already there stays as it is.
+        """Store a finished run; a run that is already there stays unchanged.
 
         Args:
             record: The numbers.
@@ -94,8 +94,8 @@ class Store:
         """Store runs that finished together: all or none, however the process ends.
 
         Args:
-            runs: Numbers and trained networks; what is already there stays as it is, unless the
-                numbers or the network are damaged or missing: then both are replaced.
+            runs: Numbers and trained networks; a run that is already there stays unchanged, unless
+                its numbers or its network are damaged or missing: then both are replaced.
 
         Raises:
             ValueError: If a record could not be read again, or a state is none.
@@ -121,7 +121,7 @@ class Store:
         self._database.replace(written)
 
     def find(self, key: str, seed: int) -> Record | None:
-        """The record of one run; `None` if it is not finished, or damaged, which warns.
+        """Read the record of one run; `None` if it is not finished, or damaged, which warns.
 
         Args:
             key: `Experiment.key`.
@@ -129,7 +129,7 @@ class Store:
         return self.find_all([(key, seed)])[0]
 
     def find_all(self, runs: Iterable[tuple[str, int]]) -> list[Record | None]:
-        """The records of many runs as `find` gives them, faster than one by one.
+        """Read the records of many runs as `find` does, faster than one by one.
 
         Args:
             runs: Key and seed of each.
@@ -141,7 +141,7 @@ class Store:
         return records
 
     def records(self, key: str, seeds: int | None = None) -> list[Record]:
-        """Finished runs of one experiment by seed; damaged ones are left out with a warning.
+        """Read the finished runs of one experiment by seed, without damaged runs, which warn.
 
         Args:
             key: `Experiment.key`.
@@ -152,7 +152,7 @@ class Store:
         return [*found.records.values()]
 
     def contents(self) -> dict[str, tuple[list[Record], dict[Any, str]]]:
-        """All runs by experiment, with the reasons of those that cannot be read; warns of none.
+        """Read all runs by experiment, and the reasons of unreadable runs, without warnings.
 
         Returns:
             By key the records by seed, and by seed the reasons.
@@ -165,7 +165,7 @@ class Store:
         return contents
 
     def keys(self, beginning: str = "") -> list[str]:
-        """Every experiment with a finished run.
+        """List every experiment with a finished run.
 
         Args:
             beginning: First digits of the keys; all of them if empty.
@@ -176,7 +176,7 @@ class Store:
         return sorted(key for key in whole if isinstance(key, str))
 
     def frame(self) -> pd.DataFrame:
-        """Every score in the store as a data frame of pandas: networks × steps × regimes × metrics.
+        """Read every score as a data frame of pandas: networks × steps × regimes × metrics.
 
         Its columns are those of `score_rows`.
 
@@ -209,7 +209,7 @@ class Store:
         return gone
 
     def seeds(self, key: str) -> set[int]:
-        """Seeds of the finished runs of an experiment, damaged ones included.
+        """List the seeds of the finished runs of an experiment, with damaged runs.
 
         Args:
             key: `Experiment.key`.
@@ -217,7 +217,7 @@ class Store:
         return self._database.seeds(key)
 
     def is_recorded(self, key: str, seed: int) -> bool:
-        """True if a run is finished, damaged or not.
+        """Tell if a run is finished, damaged or not.
 
         Args:
             key: `Experiment.key`.
@@ -225,7 +225,7 @@ class Store:
         return seed in self._database.seeds(key, range(seed, seed + 1))
 
     def is_complete(self, key: str, seed: int) -> bool:
-        """True if a run is finished, and its scores and its network are undamaged.
+        """Tell if a run is finished, and its scores and its network are undamaged.
 
         Args:
             key: `Experiment.key`.
@@ -233,7 +233,7 @@ class Store:
         return bool(self.complete([(key, seed)]))
 
     def complete(self, runs: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
-        """Those of some runs that are finished, and whose scores and networks are undamaged.
+        """Select the finished runs whose scores and networks are undamaged.
 
         The file of a network is read only if its size or the time of its last change is not that
         with which it was written, as in a copied folder; `weights` reads it in any case.
@@ -258,7 +258,7 @@ class Store:
         return complete
 
     def complete_seeds(self, key: str) -> set[int]:
-        """Seeds of the finished and undamaged runs of an experiment.
+        """List the seeds of the finished and undamaged runs of an experiment.
 
         Args:
             key: `Experiment.key`.
@@ -266,7 +266,7 @@ class Store:
         return {seed for _, seed in self.complete((key, seed) for seed in self.seeds(key))}
 
     def weights(self, key: str, seed: int) -> dict[str, Any]:
-        """The state dictionary of the trained network of one run.
+        """Read the state dictionary of the trained network of one run.
 
         Args:
             key: `Experiment.key`.
@@ -282,11 +282,11 @@ class Store:
         return from_tensors(read_tensors(self.weights_path(key, seed), digest)[0])
 
     def _damage(self, key: str, seed: Any, reason: str) -> str:
-        """Message that a run cannot be read."""
+        """Write the message that a run cannot be read."""
         return f"{self._database.path} holds a damaged record of {key}, seed {seed}: {reason}"
 
     def _warn(self, key: str, damaged: Mapping[Any, str]) -> None:
-        """Warn of the runs that cannot be read."""
+        """Warn that some runs cannot be read."""
         for seed, reason in damaged.items():
             text = f"{self._damage(key, seed, reason)}; it counts as missing"
             warnings.warn(text, DamageWarning, stacklevel=3)
@@ -306,9 +306,9 @@ class Store:
         set_aside(self.weights_path(key, seed), reason)
 
     def sweep(self, key: str, seed: int) -> None:
-        """Remove what is left of a finished run: checkpoint, progress, locks, temporary files.
+        """Remove the other files of a finished run: checkpoint, progress, locks, temporary files.
 
-        What another process holds stays.
+        Files that another process holds stay.
 
         Args:
             key: `Experiment.key`.
@@ -323,19 +323,19 @@ class Store:
                     path.unlink(missing_ok=True)
 
     def weights_path(self, key: str, seed: int) -> Path:
-        """Path of the trained network of a run."""
+        """Build the path of the trained network of a run."""
         return self.folder / "weights" / key / f"{seed}.safetensors"
 
     def checkpoint_path(self, key: str, seed: int) -> Path:
-        """Path of the checkpoint of an unfinished run."""
+        """Build the path of the checkpoint of an unfinished run."""
         return self.folder / "checkpoints" / key / f"{seed}.safetensors"
 
     def progress_path(self, key: str, seed: int) -> Path:
-        """Path of the last report of an unfinished run."""
+        """Build the path of the last report of an unfinished run."""
         return self.folder / "progress" / f"{key}-{seed}.json"
 
     def _paths_of_unfinished(self, key: str, seed: int) -> tuple[Path, ...]:
-        """Paths of the checkpoint and of the progress of an unfinished run."""
+        """Build the paths of the checkpoint and of the progress of an unfinished run."""
         progress = self.progress_path(key, seed)
         return self.checkpoint_path(key, seed), progress, progress.with_suffix(".tmp")
 
@@ -364,7 +364,7 @@ class Store:
                 del self._locks[key, seed]
 
     def _lock_paths(self, key: str, seed: int) -> tuple[Path, Path]:
-        """Paths of the two locks of a run."""
+        """Build the paths of the two locks of a run."""
         beside = self.weights_path(key, seed).with_suffix(".lock")
         return self.folder / "locks" / f"{key}-{seed}", beside
 
@@ -395,13 +395,13 @@ if TYPE_CHECKING:
 
 
 def selection_of(search: Search, store: Store) -> Selection:
-    """The choice among the trials of a search; of their scores only those of its regime are read.
+    """Choose among the trials of a search; only scores of its regime are read.
 
     A network has diverged if its loss or a score is not finite after the last step, in training or
     in that regime.
 
     Args:
-        search: What was run.
+        search: The search.
 
     Raises:
         StoreError: If a network has no record.
@@ -434,7 +434,7 @@ def _found(store: Store, key: str, seed: int) -> Record:
 
 
 def _score(record: Record, search: Search) -> float | None:
-    """Score of a network; `None` if it diverged."""
+    """Find the score of a network; `None` if it diverged."""
     if record.diverged(search.regime) is not None:
         return None
     try:
@@ -448,10 +448,10 @@ def _score(record: Record, search: Search) -> float | None:
 
 
 def trials_frame(selection: Selection) -> pd.DataFrame:
-    """All networks of a search, a row for each: the fields, then key, seed and score.
+    """List all networks of a search, a row for each: the fields, then key, seed and score.
 
     Args:
-        selection: What `selection_of` gave.
+        selection: Choice of `selection_of`.
 
     Raises:
         ModuleNotFoundError: If pandas, an extra, is not installed.
