@@ -216,7 +216,7 @@ def test_a_damaged_record_is_run_anew_and_the_others_stay(tmp_path: Path) -> Non
     with closing(sqlite3.connect(tmp_path / "records.sqlite")) as connection, connection:
         connection.execute("UPDATE scores SET value = value + 0.125 WHERE seed = 0 AND step = 1")
     connection.close()
-    with pytest.warns(DamageWarning, match="damaged record of .*, seed 0: it is not what was wri"):
+    with pytest.warns(DamageWarning, match="damaged record of .*, seed 0: its numbers are not as"):
         run(jobs, store, Here(), report=news.append)
     assert [item.job.seed for item in news if item.found] == [1]
     after = results(jobs, store)

@@ -172,7 +172,7 @@ class Display:
     """Display of running jobs: their progress, remaining time and current score.
 
     On a screen a block that redraws itself; in a file or a notebook a line now and then. The time
-    left is the wall's, at the pace so far, beside the times at the pace of the faster and the slower
+    left is the wall's, at the pace so far, with those of the faster and of the slower
     quarter of reports. Where processes get less than their cores, it says so.
 
     ```py
