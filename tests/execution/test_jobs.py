@@ -130,7 +130,7 @@ def test_what_a_script_sets_in_a_module_is_not_trained_without_it(
     run(jobs_of([again], [0]), store, workers=1)
     record = store.find(again.key, 0)
     assert record is not None
-    assert "Mine is not what it was when the description was" in record.environment["engine"]
+    assert "Mine has changed since the description was" in record.environment["engine"]
     widths = [
         store.weights(one.key, 0)["reasoner.output.weight"].shape[1] for one in (experiment, again)
     ]

@@ -250,7 +250,7 @@ def test_a_changed_class_is_another_experiment(monkeypatch: pytest.MonkeyPatch) 
     name = described["model"]["reasoner"]["cls"]["name"]
     monkeypatch.setattr(Mean, "forward", lambda self, z: self.output(self.hidden(z.sum(1))))
     assert small_experiment(reasoner=Spec(Mean)).key != key
-    with pytest.raises(ValueError, match=r"Mean is not what it was when the description was made"):
+    with pytest.raises(ValueError, match=r"Mean has changed since the description was made"):
         Experiment.from_json(described, classes={name: Mean})
 
 

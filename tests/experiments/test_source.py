@@ -403,7 +403,7 @@ def test_a_builtin_that_hides_is_refused_whatever_stands_in_its_place(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(builtins, "eval", lambda text: None)
-    with pytest.raises(ValueError, match="mine → eval reaches what its text does not name"):
+    with pytest.raises(ValueError, match="mine → eval reaches objects that its text does not name"):
         source_digest(make("def mine(z):\n    return eval(z)\n").mine)
 
 
@@ -540,8 +540,11 @@ def test_one_object_twice_is_not_two_equal_ones(make: Make) -> None:
             "mine → thing is a tensor whose numbers cannot be read",
         ),
         ("thing = eval('lambda: 1')", "thing must have the source that it was made from"),
-        ("thing = globals", "mine → thing reaches what its text does not name"),
-        ("import importlib; thing = importlib.import_module", "reaches what its text does not"),
+        ("thing = globals", "mine → thing reaches objects that its text does not name"),
+        (
+            "import importlib; thing = importlib.import_module",
+            "reaches objects that its text does not",
+        ),
         (
             "class Held:\n    pass\nthing = Held()\nimport sys; thing.file = sys.__stdin__",
             "mine → thing → file is a TextIOWrapper",
@@ -577,7 +580,7 @@ def test_what_cannot_be_told_apart_is_refused(make: Make, setting: str, message:
 def test_code_that_reaches_what_it_does_not_name_is_refused(make: Make, call: str) -> None:
     imports = "import importlib.util, inspect, pickle, pkgutil, sys\ndef other():\n    pass\n"
     module = make(f"{imports}def mine():\n    return {call}\n")
-    with pytest.raises(ValueError, match=r"mine → .* reaches what its text does not name"):
+    with pytest.raises(ValueError, match=r"mine → .* reaches objects that its text does not name"):
         source_digest(module.mine)
 
 
@@ -596,7 +599,7 @@ def test_code_that_reaches_what_it_does_not_name_is_refused(make: Make, call: st
 )
 def test_code_that_imports_what_reaches_further_is_refused(make: Make, line: str) -> None:
     module = make(f"def mine():\n    {line}\n")
-    with pytest.raises(ValueError, match=r"mine → \w+ reaches what its text does not name"):
+    with pytest.raises(ValueError, match=r"mine → \w+ reaches objects that its text does not name"):
         source_digest(module.mine)
     plain = make("def mine():\n    import sys\n    return sys.maxsize\n")
     assert source_digest(plain.mine)

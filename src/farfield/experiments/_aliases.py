@@ -44,7 +44,7 @@ def as_written(described: dict[str, Json]) -> dict[str, Json]:
     """Translate a description of a dataclass, class or function to the names kept in descriptions.
 
     Args:
-        described: Its class and fields, or its name, as they are named now.
+        described: Its class and fields, or its name, by current names.
     """
     if "name" in described:
         return described | {"name": CLASSES.get(described["name"], described["name"])}
@@ -61,7 +61,7 @@ def as_named(written: dict[str, Json]) -> dict[str, Json]:
     """Translate a description of a dataclass, class or function to the current names.
 
     Args:
-        written: What `as_written` returned.
+        written: Result of `as_written`.
     """
     now: dict[str, str] = {older: newer for newer, older in CLASSES.items()}
     if "name" in written:
@@ -94,7 +94,7 @@ def _schedule_as_flags(recipe: dict[str, Json]) -> dict[str, Json]:
 
 
 def _schedule_from_flags(recipe: dict[str, Json]) -> dict[str, Json]:
-    """The recipe that `_schedule_as_flags` wrote."""
+    """Restore the recipe that `_schedule_as_flags` wrote."""
     described = dict(recipe)
     falls, fraction = described.pop("cosine_decay", False), described.pop("warmup", None)
     schedule = _COSINE if falls else {}
@@ -104,7 +104,7 @@ def _schedule_from_flags(recipe: dict[str, Json]) -> dict[str, Json]:
 
 
 def _players_as_parts(experiment: dict[str, Json]) -> dict[str, Json]:
-    """An experiment whose players, where they can be, are fields of its model and recipe.
+    """Build an experiment whose players, where they can be, are fields of its model and recipe.
 
     One objective for parts of a `SetNetwork` is written as its `trained`; for all of a
     `PredictionNetwork` as its `trains_autoencoder`, and for all but encoder and decoder as nothing.
@@ -140,7 +140,7 @@ def _players_as_parts(experiment: dict[str, Json]) -> dict[str, Json]:
 
 
 def _parts_as_players(written: dict[str, Json]) -> dict[str, Json]:
-    """The experiment that `_players_as_parts` wrote."""
+    """Build the experiment that `_players_as_parts` wrote."""
     described, parts = dict(written), []
     model, recipe = written.get("model"), written.get("recipe")
     if "players" in written or not (isinstance(model, dict) and isinstance(recipe, dict)):
@@ -165,23 +165,23 @@ def _parts_as_players(written: dict[str, Json]) -> dict[str, Json]:
 
 
 def _all_but_autoencoder(model: dict[str, Json]) -> list[Json]:
-    """The parts of a `PredictionNetwork` outside its autoencoder."""
+    """List the parts of a `PredictionNetwork` outside its autoencoder."""
     return ["predictor"] if model.get("context", model) is None else ["context", "predictor"]
 
 
 def _options_as_written(spec: dict[str, Json]) -> dict[str, Json]:
-    """A `Spec` whose options have the names kept in descriptions, sorted by these."""
+    """Write a `Spec` with the names of options in descriptions, sorted by these names."""
     return _with_options(spec, FIELDS.get(_class_of(spec) or "", {}))
 
 
 def _options_as_named(written: dict[str, Json]) -> dict[str, Json]:
-    """The `Spec` that `_options_as_written` wrote."""
+    """Restore the `Spec` that `_options_as_written` wrote."""
     newer = {old: new for new, old in FIELDS.get(_class_of(written) or "", {}).items()}
     return _with_options(written, newer)
 
 
 def _class_of(spec: dict[str, Json]) -> str | None:
-    """The current path of the class of a `Spec`, if it is described by name."""
+    """Find the current path of the class of a `Spec`, if it is described by name."""
     cls = spec.get("cls")
     return as_named(cls)["name"] if isinstance(cls, dict) and "name" in cls else None
 
@@ -194,7 +194,7 @@ def _with_options(spec: dict[str, Json], names: Mapping[str, str]) -> dict[str, 
 
 
 def _without_kornia(augmented: dict[str, Json]) -> dict[str, Json]:
-    """Write the operations of kornia, once the only ones, as nothing, and those of Pillow."""
+    """Leave out kornia's operations, once the only operations; write Pillow's."""
     written = dict(augmented)
     if written.pop("kornia_operations", False) is True:
         return written
@@ -202,12 +202,12 @@ def _without_kornia(augmented: dict[str, Json]) -> dict[str, Json]:
 
 
 def _with_kornia(written: dict[str, Json]) -> dict[str, Json]:
-    """The objective that `_without_kornia` wrote."""
+    """Restore the objective that `_without_kornia` wrote."""
     return {"kornia_operations": True} | written
 
 
 def _value_clip_as_written(rule: dict[str, Json]) -> dict[str, Json]:
-    """Write the clip of values where it is not that of probabilities, which it was once for all."""
+    """Write the clip of values if it differs from the clip of probabilities, its earlier value."""
     rest = {name: content for name, content in rule.items() if name != "value_clip"}
     value_clip = rule.get("value_clip")
     return (
@@ -216,7 +216,7 @@ def _value_clip_as_written(rule: dict[str, Json]) -> dict[str, Json]:
 
 
 def _value_clip_as_named(written: dict[str, Json]) -> dict[str, Json]:
-    """The rule that `_value_clip_as_written` wrote."""
+    """Restore the rule that `_value_clip_as_written` wrote."""
     rest = {name: content for name, content in written.items() if name != "value_clip"}
     value_clip = written.get("value_clip", written.get("clip", _FIRST_CLIP))
     return rest if value_clip is None else rest | {"value_clip": value_clip}
@@ -229,7 +229,7 @@ _WRITTEN: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
     _RECIPE: _schedule_as_flags,
     _SPEC: _options_as_written,
 }
-"""Functions from current fields to described ones, by class, where aliases do not suffice."""
+"""Functions from current fields to described fields, by class, where aliases do not suffice."""
 
 _NAMED: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
     _AUGMENTED: _with_kornia,
@@ -238,4 +238,4 @@ _NAMED: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
     _RECIPE: _schedule_from_flags,
     _SPEC: _options_as_named,
 }
-"""The inverse of `_WRITTEN`."""
+"""Inverse of `_WRITTEN`."""

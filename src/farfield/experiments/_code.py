@@ -33,7 +33,7 @@ class Imported(NamedTuple):
 
     Attributes:
         module: Its full name.
-        chains: What is reached in it; the empty one is the module itself.
+        chains: Attributes that are reached in it; the empty chain is the module itself.
     """
 
     module: str
@@ -55,7 +55,7 @@ _HIDING_WORDS: Final = {
     "gi_frame",
     "tb_frame",
 }
-"""Attributes through which code reaches what its text does not name."""
+"""Attributes through which code reaches objects that its text does not name."""
 
 
 class Source(NamedTuple):
@@ -65,8 +65,8 @@ class Source(NamedTuple):
         text: Its syntax, without comments, docstrings, and how it is set in lines.
         names: Globals that it reads, those of functions and classes inside it among them.
         imports: Modules that it imports.
-        nodes: Where it stands.
-        hiding: Attributes in it that reach what the text does not name, as `__globals__`.
+        nodes: Its nodes in the syntax tree.
+        hiding: Attributes in it that reach objects that the text does not name, as `__globals__`.
     """
 
     text: str
@@ -76,13 +76,13 @@ class Source(NamedTuple):
     hiding: tuple[str, ...]
 
     def chains(self, name: str) -> tuple[Chain, ...]:
-        """The attributes that are reached through a name, the empty chain where it stands alone."""
+        """List the attributes that a name is followed by; the empty chain is the name alone."""
         found = {chain for node in self.nodes for chain in _chains(node, name)}
         return tuple(sorted(found))
 
 
 def source_of(function: FunctionType) -> Source:
-    """The source of a function that was written in Python.
+    """Read the source of a function that was written in Python.
 
     Args:
         function: The function.
@@ -125,7 +125,7 @@ def _read(text: str, name: str, flags: int) -> _File:
 
 
 def _inner(code: CodeType) -> Iterator[CodeType]:
-    """All code inside of code."""
+    """List the code objects nested in a code object."""
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield constant
@@ -133,12 +133,12 @@ def _inner(code: CodeType) -> Iterator[CodeType]:
 
 
 def _written(code: CodeType, codes: tuple[CodeType, ...], scope: dict[str, object]) -> CodeType:
-    """The code that the current source gives for `code`."""
+    """Compile the current source of `code`."""
     named = [one for one in codes if one.co_qualname == code.co_qualname]
     found = [one for one in named if _same(one, code)]
     spec = scope.get("__spec__")
     if not found and type(getattr(spec, "loader", None)) not in (SourceFileLoader, type(None)):
-        # An import hook, as pytest's, compiles something else than what is written.
+        # An import hook, as pytest's, compiles another text than the file's.
         found = [one for one in named if one.co_firstlineno == code.co_firstlineno]
     if not found and code.co_filename.startswith("<"):  # since Python 3.13 another one's text
         raise OSError(f"{code.co_qualname} has no source that can be read")
@@ -148,7 +148,7 @@ def _written(code: CodeType, codes: tuple[CodeType, ...], scope: dict[str, objec
 
 
 def _same(one: CodeType, other: CodeType) -> bool:
-    """True if two code objects do the same, wherever they are defined."""
+    """Tell if two code objects do the same, wherever they are defined."""
     constants = zip(one.co_consts, other.co_consts, strict=False)
     return (
         (one.co_code, one.co_names, one.co_varnames, one.co_freevars, one.co_cellvars)
@@ -165,7 +165,7 @@ def _same(one: CodeType, other: CodeType) -> bool:
 
 
 def _nodes(code: CodeType, functions: tuple[Function, ...]) -> tuple[Function, ...]:
-    """The syntax of a function: one node, or all lambdas that it may be where they share a line."""
+    """Find the syntax of a function: one node, or all lambdas of a line that it may be."""
     found = [
         node
         for node in functions
@@ -183,13 +183,13 @@ def _nodes(code: CodeType, functions: tuple[Function, ...]) -> tuple[Function, .
 
 
 def _range(node: Function) -> tuple[int | None, ...]:
-    """Lines and columns of the body of a lambda."""
+    """List the lines and columns of the body of a lambda."""
     body = node.body if isinstance(node, ast.Lambda) else node.body[-1]
     return body.lineno, body.end_lineno, body.col_offset, body.end_col_offset
 
 
 def _global_names(code: CodeType) -> set[str]:
-    """Names that the code reads and does not bind itself."""
+    """List the names that the code reads and does not bind itself."""
     found, bound = set[str](), {"__name__"}  # which every class reads, to say where it is from
     for instruction in dis.get_instructions(code):
         name = instruction.argval
@@ -203,7 +203,7 @@ def _global_names(code: CodeType) -> set[str]:
 
 
 def _words(node: ast.AST) -> Iterator[str]:
-    """Names, attributes and texts in the syntax, as `getattr` takes either."""
+    """List the names, attributes and texts in the syntax, as `getattr` takes either."""
     for part in ast.walk(node):
         if isinstance(part, ast.Name):
             yield part.id
@@ -241,7 +241,7 @@ _LEFT_OUT: Final = {"ctx", "kind", "type_comment", "type_ignores"}
 
 
 def _syntax(node: object) -> str:
-    """Syntax as text that is the same in every version of Python."""
+    """Write syntax as text that is the same in every version of Python."""
     if isinstance(node, list):
         return f"[{', '.join(map(_syntax, node))}]"
     if not isinstance(node, ast.AST):

@@ -1,7 +1,7 @@
 """Frozen objects as plain JSON and back, so that an experiment has one name on every machine.
 
 A dataclass is described by its public import path and by those of its fields that differ from
-their default; a field added later, with a default that keeps the old behaviour, leaves the name of
+their default; a field added later, with a default that keeps the old behavior, leaves the name of
 every older experiment as it was. Arrays are described by their SHA-256.
 """
 
@@ -29,14 +29,14 @@ Json = Any
 
 
 def public_path(thing: type | Callable[..., object]) -> str:
-    """Import path a reader would use: `farfield.models.ESBN`, not that of a private file."""
+    """Find the import path for readers: `farfield.models.ESBN`, without private files."""
     parts = [part for part in thing.__module__.split(".") if not part.startswith("_")]
     module = ".".join(parts) or thing.__module__
     return f"{module}.{thing.__qualname__}"
 
 
 def describe(value: object, *, digest: Callable[[Any], str] = source_digest) -> Json:
-    """`value` as plain JSON.
+    """Write `value` as plain JSON.
 
     Args:
         value: An experiment or a part of one.
@@ -59,7 +59,7 @@ _Reached = set[type | Callable[..., object]]
 
 
 def _described(value: object, digest: _Digest, reached: _Reached) -> Json:
-    """A value as plain JSON; the classes and functions of Farfield in it are added to `reached`."""
+    """Write a value as plain JSON; add classes and functions of Farfield in it to `reached`."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -82,7 +82,7 @@ def _described(value: object, digest: _Digest, reached: _Reached) -> Json:
 
 
 def _number(value: float) -> float:
-    """The number, with one zero; raises `TypeError` for nan."""
+    """Check a number, and give zero one sign; raises `TypeError` for nan."""
     if math.isnan(value):
         raise TypeError("nan is not equal to itself, so that no experiment with it is found again")
     return value + 0.0
@@ -105,7 +105,7 @@ def _describe_fields(value: object, digest: _Digest, reached: _Reached) -> dict[
 
 
 def _check_only_fields(value: Any) -> None:
-    """Raise `ValueError` if an attribute beside the fields is not what the fields make of it."""
+    """Raise `ValueError` if an attribute beside the fields does not follow from the fields."""
     cls, fields = type(value), {field.name for field in dataclasses.fields(value)}
     for name in sorted(getattr(value, "__dict__", {}).keys() - fields):
         is_lazy = isinstance(inspect.getattr_static(cls, name, None), cached_property)
@@ -120,7 +120,7 @@ def _check_only_fields(value: Any) -> None:
 
 @lru_cache(maxsize=64)
 def _made(value: Any, name: str) -> str | None:
-    """Content of an attribute as a new instance with the same fields has it, if one is made."""
+    """Read the attribute of a new instance with the same fields, if one can be made."""
     try:
         return content_of(getattr(dataclasses.replace(value), name, None))
     except Exception:  # noqa: BLE001 — whatever the class of others does when it is made
@@ -129,7 +129,7 @@ def _made(value: Any, name: str) -> str | None:
 
 @cache
 def kinds_of(cls: Any) -> dict[str, Kind]:
-    """Checkers of a class's arguments by name; none where annotations cannot be read.
+    """Build the checkers of a class's arguments by name; none if annotations cannot be read.
 
     Args:
         cls: Any class, a stranger's too.
@@ -141,11 +141,11 @@ def kinds_of(cls: Any) -> dict[str, Kind]:
 
 
 def as_annotated(content: Any, kind: Kind | None) -> Any:
-    """A value in its annotated type, so that 1 for a `float` is 1.0; else as it is.
+    """Convert a value to its annotated type, so that 1 for a `float` is 1.0; else unchanged.
 
     Args:
         content: The value.
-        kind: What the annotation asks for, if there is one.
+        kind: Checker of the annotation, if there is one.
     """
     try:
         return content if kind is None else kind.take("", content)
@@ -164,7 +164,7 @@ def changed_fields(value: object) -> Iterator[tuple[str, object]]:
 
 
 def arrays_of(value: object) -> dict[str, np.ndarray]:
-    """Every array inside `value`, by digest."""
+    """List every array inside `value`, by digest."""
     found: dict[str, np.ndarray] = {}
     if isinstance(value, np.ndarray):
         found[array_digest(value)] = value
@@ -183,13 +183,13 @@ def restore(
     classes: Mapping[str, type] | None = None,
     arrays: Mapping[str, np.ndarray] | None = None,
 ) -> Any:
-    """The object that `describe` described.
+    """Restore the object that `describe` described.
 
     Only Farfield's own classes and those in `classes` are ever made; a description that names
     another module is refused, so that one read from a file cannot run a stranger's code.
 
     Args:
-        described: What `describe` returned.
+        described: Result of `describe`.
         classes: Classes of one's own, by the path in the description.
         arrays: Arrays by digest.
 
@@ -252,7 +252,7 @@ def _check_source(thing: type, part: Mapping[str, Json]) -> None:
     wanted = part.get("source")
     if wanted is not None and wanted != source_digest(thing):
         raise ValueError(
-            f"{public_path(thing)} is not what it was when the description was made: its code was "
+            f"{public_path(thing)} has changed since the description was made: its code was "
             "edited, or something that it refers to was set to another value, by a script that "
             "worker processes do not run or by a network that was trained before in this one"
         )

@@ -51,7 +51,7 @@ class Perturbation(Protocol):
 
     @property
     def regime(self) -> Regime:
-        """The regime of the changed problems: a name, and the strength as its distance."""
+        """Regime of the changed problems: a name, and the strength as its distance."""
         ...
 
     def __call__(
@@ -61,7 +61,7 @@ class Perturbation(Protocol):
         loss: Callable[[Tensor, Problems], Tensor],
         stream: Stream,
     ) -> Problems:
-        """The changed problems, as many as before and in the same order.
+        """Change the problems; their number and order stay.
 
         Args:
             model: The trained network, in evaluation mode: from `(items, index)` to outputs.
@@ -76,7 +76,7 @@ class ChangesNetwork(Perturbation, Protocol):
     """A perturbation of the network that answers, in place of the problems or beside that."""
 
     def network(self, model: nn.Module, stream: Stream) -> nn.Module:
-        """The network that answers; the given one stays as it is.
+        """Build the network that answers; the given network stays unchanged.
 
         Args:
             model: The trained network, in evaluation mode.
@@ -88,10 +88,10 @@ _AGENT: Final = (
     "write model=AgentNetwork(core=Spec(LSTMLayer, hidden_size=96)), objective=PPO(), "
     "or model=QuantileNetwork(), objective=RainbowIQN()"
 )
-"""An experiment in an environment."""
+"""Experiment in an environment."""
 
 Share = Annotated[float, Limits(above=0, at_most=1)]
-"""A fraction above 0."""
+"""Fraction above 0."""
 
 
 @final
@@ -105,8 +105,8 @@ class Recipe:
         batch_size: Problems a step; the last batch of an epoch may be smaller.
         evaluations: Number of evenly spaced steps, the last one among them, after which every
             regime is scored.
-        clip_norm: Largest norm of the gradients of a network, all parameters together; what is
-            longer is shortened to it. `None` leaves them.
+        clip_norm: Largest norm of the gradients of a network, all parameters together; longer
+            gradients are scaled to it. `None` leaves them.
         optimizer: Optimizer, e.g. `SGD(momentum=0.9, nesterov=True)`.
         schedule: How the learning rate changes, e.g. `Warmup(fraction=0.05, then=Cosine())`.
 
@@ -142,7 +142,7 @@ class Recipe:
             )
 
     def rate(self, step: int) -> float:
-        """Learning rate at a step.
+        """Compute the learning rate at a step.
 
         Args:
             step: Number of the step, counted from 0.
@@ -151,7 +151,7 @@ class Recipe:
 
     @property
     def evaluation_steps(self) -> tuple[int, ...]:
-        """The steps after which every regime is scored."""
+        """Steps after which every regime is scored."""
         return tuple(
             self.steps * point // self.evaluations for point in range(1, self.evaluations + 1)
         )
@@ -163,15 +163,15 @@ class Pretrained:
     """Initial weights from the trained networks of another experiment.
 
     The network of a seed takes over the weights of the other experiment's network of that seed;
-    what runs experiments runs the other one first.
+    `run` trains the other experiment first.
 
     Args:
-        experiment: What is trained before.
+        experiment: Experiment that is trained before.
         include: Parts of the network that are taken over, by the names both networks have for them,
             e.g. `("encoder", "decoder")`; none named is the whole network.
         exclude: Parts of these that are not taken over but drawn anew, e.g. `("reader.heads",)`.
-        resize: Parts of which the network has more rows than what it starts from; it takes over
-            the first ones, and the others are drawn.
+        resize: Parts with more rows in this network than in the trained one; it takes over the
+            first rows, and the other rows are drawn.
         into: Part of the network that the whole other network is, e.g. `"judge.network"`, where
             they are not of one kind; nothing outside it is taken over. Other fields name parts as
             the network has them.
@@ -195,7 +195,7 @@ class Pretrained:
             check_names("into", (self.into,))
 
     def covers(self, name: str) -> bool:
-        """True if a parameter or buffer is taken over.
+        """Tell if a parameter or buffer is taken over.
 
         Args:
             name: Its name in the network, e.g. `"encoder.output.weight"`.
@@ -206,7 +206,7 @@ class Pretrained:
         return wanted and not any(is_within(name, part) for part in self.exclude)
 
     def grows(self, name: str) -> bool:
-        """True if a parameter or buffer may have more rows than the one it starts from.
+        """Tell if a parameter or buffer may have more rows than the one it starts from.
 
         Args:
             name: Its name in the network.
@@ -220,13 +220,13 @@ class Experiment:
     """An experiment: a task, a model, an objective or players, and a recipe, without seeds.
 
     Two experiments that differ in nothing have the same `key` on every machine; records are kept
-    under it, so a table that is run again runs only what is missing.
+    under it, so a table that is run again runs only missing networks.
 
     Args:
         task: The problems, or the environment.
-        model: What is trained.
+        model: The network.
         recipe: How it is trained.
-        objective: What training minimizes, in all parameters of the network.
+        objective: Learning rule, for all parameters of the network.
         players: In place of one objective: who trains which part, e.g. `(Player(objective=…,
             parts=("critic",), repeats=5), Player(objective=…, parts=("generator",)))`.
         perturbations: Regimes that are made from the trained network, e.g.
@@ -323,7 +323,7 @@ class Experiment:
 
     @property
     def problem_task(self) -> ProblemTask:
-        """The task, which draws problems.
+        """Task, which draws problems.
 
         Raises:
             ValueError: If the task is an environment.
@@ -334,28 +334,28 @@ class Experiment:
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """All regimes that networks are scored in: those of the task, then the perturbed ones."""
+        """Regimes in which networks are scored: the task's, then the perturbed regimes."""
         return (*self.task.regimes, *(change.regime for change in self.perturbations))
 
     def chance(self, regime: str) -> float:
-        """Expected score of an answer that ignores the problem; perturbation does not change it."""
+        """Compute the expected score of an answer that ignores the problem, perturbed or not."""
         return self.task.chance(self.unperturbed(regime))
 
     def unperturbed(self, regime: str) -> str:
-        """Name of the regime of the task that a regime is made from; its own if it is none."""
+        """Find the task's regime that a perturbed regime is made from; else the regime itself."""
         before = {change.regime.name: change.of for change in self.perturbations}
         return before.get(regime, regime)
 
     @property
     def turns(self) -> tuple[tuple[Player, ...], ...]:
-        """The players in the order in which they move, with those together that move at once."""
+        """Players in the order of their moves; players that move at once are together."""
         players = self.players or (Player(objective=self.objective),)
         alike = groupby(players, lambda player: (player.objective, player.repeats))
         return tuple(tuple(together) for _, together in alike)
 
     @property
     def stages(self) -> tuple[Experiment, ...]:
-        """The experiments trained one after the other, this one last."""
+        """Experiments that are trained one after the other, this one last."""
         return (*(self.starts_from.experiment.stages if self.starts_from else ()), self)
 
     @cached_property
@@ -374,22 +374,22 @@ class Experiment:
         """
         if self.key != self.key_of(self.to_json()):
             raise ValueError(
-                "the experiment must be made again: a class or function of its own, or something "
-                f"that it refers to, was changed since the key {self.key} was taken"
+                "the experiment must be made again: a class or function of the user's, or "
+                f"something that it refers to, was changed since the key {self.key} was taken"
             )
 
     @staticmethod
     def key_of(described: Mapping[str, Json]) -> str:
-        """The key of the experiment that `to_json` described.
+        """Compute the key of the experiment that `to_json` described.
 
         Args:
-            described: What `to_json` returned.
+            described: Result of `to_json`.
         """
         text = json.dumps(described, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
     def to_json(self) -> dict[str, Json]:
-        """The experiment as plain JSON; `from_json` reads it back."""
+        """Write the experiment as plain JSON; `from_json` reads it back."""
         described: dict[str, Json] = describe(self)
         return described
 
@@ -400,15 +400,15 @@ class Experiment:
         classes: Mapping[str, type] | None = None,
         arrays: Mapping[str, np.ndarray] | None = None,
     ) -> Experiment:
-        """The experiment that `to_json` described.
+        """Restore the experiment that `to_json` described.
 
         Args:
-            described: What `to_json` returned.
+            described: Result of `to_json`.
             classes: Classes of one's own that it names, by their path.
             arrays: Arrays that it names, by their digest.
 
         Raises:
-            ValueError: If it is not the description of an experiment, or names what is not known.
+            ValueError: If it is not the description of an experiment, or contains an unknown name.
         """
         try:
             experiment = restore(described, classes=classes, arrays=arrays)
@@ -419,7 +419,7 @@ class Experiment:
         return experiment
 
     def to_python(self) -> str:
-        """The Python that makes the experiment, imports included."""
+        """Write the Python that makes the experiment, with imports."""
         modules: set[str] = set()
         body = _source(self, modules)
         lines = [f"from {module} import {name}" for module, name in sorted(_split(modules))]
@@ -427,7 +427,7 @@ class Experiment:
 
     @check_arguments
     def at_fraction(self, fraction: Share, *, before: Share | None = None) -> Experiment:
-        """The same experiment at a fraction of its steps, rounded, at least one.
+        """Copy the experiment at a fraction of its steps, rounded, at least one.
 
         Args:
             fraction: Share of the steps, in (0, 1].
@@ -483,7 +483,7 @@ def _split(paths: set[str]) -> list[tuple[str, str]]:
 
 
 def source_of_value(value: object) -> str:
-    """The Python that makes a part of an experiment, without imports.
+    """Write the Python that makes a part of an experiment, without imports.
 
     Args:
         value: The part.

@@ -53,7 +53,7 @@ class ItemNetwork:
         check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
-        """The network for `task`, with initial weights from `stream`.
+        """Build the network for `task`, with initial weights from `stream`.
 
         Raises:
             ValueError: If the problems of the task show more than one item, or the core does not
@@ -114,7 +114,7 @@ class Passes:
         check_fields(self)
 
     def around(self, network: nn.Module, generator: torch.Generator) -> MultiPass:
-        """The passes of a network.
+        """Build the passes of a network.
 
         Args:
             network: The network.
@@ -148,12 +148,12 @@ class Passes:
 @final
 @dataclass(frozen=True, kw_only=True)
 class MapNetwork:
-    """A network that answers from maps of an image: what makes them and what reads them.
+    """A network that answers from maps of an image: an encoder to maps and their reader.
 
     Args:
         reader: Maps and question → outputs. It takes the shape of the maps as `map_shape`.
         maps: Image → maps.
-        passes: Passes of what makes the maps over the image, with neural function modules; `None`
+        passes: Passes of the encoder of maps over the image, with neural function modules; `None`
             for one pass without.
 
     Raises:
@@ -168,11 +168,11 @@ class MapNetwork:
         check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
-        """The network for `task`, with initial weights from `stream`.
+        """Build the network for `task`, with initial weights from `stream`.
 
         Raises:
-            TypeError: If what makes the maps does not say their shape or, where there are passes,
-                its layers.
+            TypeError: If the encoder does not state the shape of its maps or, where there are
+                passes, its layers.
             ValueError: If the problems of the task show neither one image nor an image and a
                 question about it.
         """
@@ -228,7 +228,7 @@ class LoadedNetwork:
         object.__setattr__(self, "sha256", digest)  # one file, one key
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
-        """The network for `task`, with the weights of the file.
+        """Build the network for `task`, with the weights of the file.
 
         Raises:
             ValueError: If the file is missing, has another digest, or holds other weights, numbers
@@ -316,7 +316,7 @@ class GANNetwork:
         check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
-        """The network for `task`, with initial weights from `stream`.
+        """Build the network for `task`, with initial weights from `stream`.
 
         Raises:
             TypeError: If the task is not one of generating images.
@@ -332,7 +332,7 @@ class GANNetwork:
         return GAN(generator, discriminator, self._judge(task, stream.child("judge")))
 
     def _judge(self, task: ImageGeneration, stream: Stream) -> FeatureNetwork | None:
-        """The judge, of which nothing is trained."""
+        """Load the judge, which is not trained."""
         if self.judge is None:
             return None
         network = self.judge.model.build(task.classes, stream)

@@ -70,7 +70,7 @@ class Architecture(Protocol):
     """Protocol of architectures: frozen dataclasses of `Spec` that build a network."""
 
     def build(self, task: Any, stream: Stream) -> nn.Module:
-        """The network for `task`, with initial weights from `stream`."""
+        """Build the network for `task`, with initial weights from `stream`."""
         ...
 
 
@@ -79,7 +79,7 @@ class ForSomeTasks(Protocol):
     """Protocol of architectures that do not support every task."""
 
     task_kind: ClassVar[type]
-    """The protocol or class that its tasks are of."""
+    """Protocol or class of its tasks."""
 
 
 @final
@@ -103,7 +103,7 @@ class Network:
         check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
-        """The network for `task`, with initial weights from `stream`."""
+        """Build the network for `task`, with initial weights from `stream`."""
         parts = Parts(task, stream)
         encoder, context = parts.encoder(self.encoder), parts.context(self.context)
         return Relational(encoder, context, parts.part("reasoner", self.reasoner))
@@ -137,7 +137,7 @@ class ScoringNetwork:
             raise ArgumentError("context", wanted, self.context)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
-        """The network for `task`, with initial weights from `stream`.
+        """Build the network for `task`, with initial weights from `stream`.
 
         Raises:
             TypeError: If the problems of the task have no candidates.
@@ -170,7 +170,7 @@ class AutoencoderNetwork:
         check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
-        """The network for `task`, with initial weights from `stream`."""
+        """Build the network for `task`, with initial weights from `stream`."""
         parts = Parts(task, stream)
         return ObjectAutoencoder(parts.encoder(self.encoder), parts.part("decoder", self.decoder))
 
@@ -181,14 +181,14 @@ class PredictionNetwork:
     """A predictor of the next item: encoder, context, predictor and decoder, each a `Spec`.
 
     Encoder and decoder are those of an `AutoencoderNetwork`: an experiment that starts from one
-    takes over its parts `("encoder", "decoder")`, and leaves them as they are with the one player
+    takes over its parts `("encoder", "decoder")`, and leaves them untrained with the one player
     `Player(objective=PredictingEmbeddings(), parts=("context", "predictor"))`.
 
     Args:
         encoder: Item → embedding.
         context: Normalization of the embeddings over the sequence, with the way back, or `None`
             for none.
-        predictor: Sequence of embeddings → what follows each.
+        predictor: Sequence of embeddings → the next embedding of each.
         decoder: Embedding → item.
     """
 
@@ -201,7 +201,7 @@ class PredictionNetwork:
         check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
-        """The network for `task`, with initial weights from `stream`."""
+        """Build the network for `task`, with initial weights from `stream`."""
         parts = Parts(task, stream)
         encoder, context = parts.encoder(self.encoder), parts.context(self.context)
         predictor = parts.part("predictor", self.predictor)
@@ -213,18 +213,18 @@ class PredictionNetwork:
 class SequenceNetwork:
     """A network that reads a sequence in order: encoder and core, each a `Spec`.
 
-    It answers at every place where the task asks at every place, else after the last.
+    It answers at every time step if the task asks at every step, else after the last.
 
     Args:
-        core: What reads the embeddings: a layer that is used as `torch.nn.LSTM` is, with the axis
+        core: Reader of the embeddings: a layer that is used as `torch.nn.LSTM` is, with the axis
             of the batch first.
         encoder: Item → embedding.
-        side: Side of the square that the places of a problem are read as, whatever their number;
-            `None` for a sequence read as it is.
+        side: Side of the square as which the items of a problem are read, whatever their number;
+            `None` for a plain sequence.
         pace: Steps of a period, and periods, that a sequence which repeats itself is read as
-            (`farfield.models.PacedSequence`); `None` for one read as it is.
-        dropout: Probability that a number of an embedding, and one of what the core gives, is
-            dropped in training.
+            (`farfield.models.PacedSequence`); `None` for a plain sequence.
+        dropout: Probability that a number of an embedding, or of an output of the core, is dropped
+            in training.
         core_bound: First weights of the core are uniform between −`core_bound` and `core_bound`,
             and the biases beside them 0; `None` as the core draws them.
         tied: Whether the output layer has the weights of the encoder.
@@ -247,7 +247,7 @@ class SequenceNetwork:
             raise ValueError(f"side must be left out beside a pace, got {self.side}")
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
-        """The network for `task`, with initial weights from `stream`."""
+        """Build the network for `task`, with initial weights from `stream`."""
         parts = Parts(task, stream)
         encoder, core = parts.encoder(self.encoder), parts.part("core", self.core)
         if self.core_bound is not None:
@@ -272,10 +272,10 @@ class RollOutNetwork:
     """A network that predicts frames and goes on from its own: its parts, each a `Spec`.
 
     Args:
-        core: What reads the embeddings: a layer that is used as `torch.nn.LSTM` is, with the axis
+        core: Reader of the embeddings: a layer that is used as `torch.nn.LSTM` is, with the axis
             of the batch first.
         encoder: Frame → embedding.
-        decoder: What the core gives → logits of the pixels of a frame.
+        decoder: Output of the core → logits of the pixels of a frame.
         rounded: Whether its own frames are black and white when they are read.
     """
 
@@ -290,15 +290,15 @@ class RollOutNetwork:
         check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
-        """The network for `task`, with initial weights from `stream`.
+        """Build the network for `task`, with initial weights from `stream`.
 
         Raises:
-            TypeError: If the task does not say how many places are given, or the core not how wide
-                it answers.
+            TypeError: If the task does not state the number of given frames, or the core the width
+                of its output.
         """
         if not isinstance(task, RolledOut):
             raise TypeError(
-                f"task must say how many places are given, got {type(task).__name__}; "
+                f"task must state the number of given frames, got {type(task).__name__}; "
                 "SequenceNetwork answers such a task"
             )
         parts = Parts(task, stream)
@@ -315,7 +315,7 @@ class SetNetwork:
 
     An encoder that makes a set of each item (`PatchEncoder`, `ComponentEncoder`) is for problems
     of one item. With any other the items of a problem are the elements, each with a learned vector
-    of its place; where the problems have candidates, each is scored with the items before it.
+    of its position; where the problems have candidates, each is scored with the items before it.
 
     Args:
         core: From set to set, e.g. `Spec(NeuralInterpreter)` or `Spec(PreNormTransformer)`. Its
@@ -327,7 +327,7 @@ class SetNetwork:
             another as the task has numbers for. `None` is one token for all.
         shared: Whether all tokens are the same vector and have one head.
         shared_head: Whether the tokens have one head, each having its own vector.
-        places_std: Standard deviation of the first vectors of the places of the items of a problem.
+        places_std: Standard deviation of the first vectors of the positions of a problem.
 
     Raises:
         ValueError: If a field is of another type, or a number below its least one.
@@ -345,7 +345,7 @@ class SetNetwork:
         check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
-        """The network for `task`, with initial weights from `stream`.
+        """Build the network for `task`, with initial weights from `stream`.
 
         Raises:
             ValueError: If the answers of the task cannot be divided among tokens.
@@ -388,7 +388,7 @@ class AgentNetwork:
     """An agent with memory: encoder and core, each a `Spec`, and outputs for actions and value.
 
     Args:
-        core: What reads the embeddings of observations: a layer that is used as `torch.nn.LSTM` is,
+        core: Reader of the embeddings of observations: a layer that is used as `torch.nn.LSTM` is,
             with the axis of the batch first, e.g. `Spec(RIMs, hidden_size=96)`.
         encoder: Observation → embedding.
     """
@@ -403,7 +403,7 @@ class AgentNetwork:
         check_fields(self)
 
     def build(self, task: Environment, stream: Stream) -> nn.Module:
-        """The agent for `task`, with initial weights from `stream`."""
+        """Build the agent for `task`, with initial weights from `stream`."""
         parts = Parts(task, stream)
         return ActorCritic(
             parts.encoder(self.encoder),
@@ -434,7 +434,7 @@ class QuantileNetwork:
         check_fields(self)
 
     def build(self, task: Environment, stream: Stream) -> nn.Module:
-        """The agent for `task`, with initial weights from `stream`."""
+        """Build the agent for `task`, with initial weights from `stream`."""
         parts = Parts(task, stream)
         encoder = parts.encoder(self.encoder)
         return QuantileAgent(encoder, parts.part("head", self.head, num_outputs=task.num_actions))
@@ -477,7 +477,7 @@ class _Rule(nn.Module):
         return self._task.draw(stream(self._seed, "problems"))[TRAINING]
 
     def forward(self, items: Tensor, index: Tensor) -> Tensor:
-        """Answers to every problem."""
+        """Compute answers to every problem."""
         # No target: a rule that looked at it would fail.
         shown = Problems(items=items, index=index, target=index.new_empty(len(index), 0))
         return self._task.by_hand(shown, self._training)
@@ -487,8 +487,8 @@ class _Rule(nn.Module):
 class Parts:
     """Makes the parts of a network one after the other, each from the stream of its name.
 
-    A constructor is given what it has a parameter for: the shape of the problems and of answers
-    and, once there is an encoder, how wide embeddings are.
+    A constructor gets the values that it has parameters for: the shapes of the problems and of
+    answers and, once there is an encoder, the width of embeddings.
 
     Args:
         task: The task that the network is for; of an environment, the shape of observations
@@ -514,7 +514,7 @@ class Parts:
             self._known["num_candidates"] = candidates
 
     def encoder(self, spec: Spec) -> nn.Module:
-        """The encoder; from then on `width` is the width of its embeddings.
+        """Build the encoder; from then on `width` is the width of its embeddings.
 
         Args:
             spec: How it is made.
@@ -531,7 +531,7 @@ class Parts:
         return encoder
 
     def context(self, spec: Spec | None) -> nn.Module | None:
-        """The context, if there is one.
+        """Build the context, if there is one.
 
         Args:
             spec: How it is made.
@@ -539,7 +539,7 @@ class Parts:
         return None if spec is None else self.part("context", spec)
 
     def part(self, name: str, spec: Spec, **known: object) -> nn.Module:
-        """Any part.
+        """Build the module that a `Spec` names.
 
         Args:
             name: Its name, which is that of its stream.
@@ -550,7 +550,7 @@ class Parts:
         return spec.build(known, self._stream.child(name))
 
     def _statistics(self, spec: Spec) -> dict[str, object]:
-        """Statistics of images that the constructor asks for: to compute all takes minutes."""
+        """Compute only the image statistics that the constructor asks for: all would take minutes."""
         asked = inspect.signature(spec.cls).parameters.keys() - dict(spec.options).keys()
         known: dict[str, object] = {}
         if isinstance(self._task, HasPixelStatistics):

@@ -1,4 +1,4 @@
-"""A walk over values for a digest, and what it writes of data and objects."""
+"""A walk over values for a digest: how it writes data and objects."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Looks = tuple[tuple[Any, Callable[["Walk", Any], None]], ...]
 class Walk:
     """A walk over values that writes them down for a digest.
 
-    What was seen before is written as its number, so that circles end.
+    An object that was seen before is written as its number, so that circles end.
 
     Args:
         looks: Writer of each kind of value; the first that fits counts.
@@ -77,11 +77,11 @@ class Walk:
         )
 
     def builtin(self, value: Any) -> str | None:
-        """Name of a builtin, and of what a package has put in its place; else `None`."""
+        """Find the name of a builtin, or of its replacement by a package; else `None`."""
         return self._replaced.get(id(value)) or own_name(value)
 
     def see(self, value: Any) -> None:
-        """Write down a value and what it reaches."""
+        """Write down a value and all that it reaches."""
         if type(value) in _PLAIN:
             self.say(type(value).__name__, value)
         elif type(value) in (tuple, frozenset):
@@ -98,7 +98,7 @@ class Walk:
             self.say(*builtin_line(name))
 
     def _is_new(self, mark: int | str) -> bool:
-        """True if an object is seen for the first time; else its number is written."""
+        """Tell if an object is seen for the first time; else its number is written."""
         if mark in self._seen:
             self.say("seen", self._seen[mark])
             return False
@@ -120,14 +120,14 @@ class Walk:
         look_at_object(self, value)
 
     def inside(self) -> Walk:
-        """A walk that starts here and knows what was seen so far."""
+        """Start a walk here that knows all objects seen so far."""
         walk = Walk(self._looks, self._seen)
         walk._path, walk.reached = [*self._path], self.reached
         walk.is_trial = self.is_trial
         return walk
 
     def content_of(self, value: Any) -> str:
-        """Text of a value from a new walk: of its type alone where it has no digest."""
+        """Write the text of a value by a new walk: of its type alone if it has no digest."""
         walk = Walk(self._looks)
         walk.is_trial = True
         try:
@@ -158,7 +158,7 @@ def look_at_mapping(walk: Walk, value: Mapping[Any, Any]) -> None:
 
 
 def look_at_set(walk: Walk, value: set[Any] | frozenset[Any]) -> None:
-    """Elements in the order of what is written of each, as sets have none of their own."""
+    """Sort the elements of a set by the text of each."""
     walk.say("set", len(value))
     walk.see(type(value))
     written = []
@@ -205,7 +205,7 @@ def look_at_field(walk: Walk, value: dataclasses.Field[Any]) -> None:
 
 
 def look_at_object(walk: Walk, value: Any) -> None:
-    """An object is its class, and the state that a copy of it would be made from."""
+    """Digest an object by its class and its copy state."""
     cls = type(value)
     if isinstance(value, Iterator) and is_known_by_name(cls):
         walk.refuse(f"is a {cls.__name__}, which changes when it is read")
@@ -230,7 +230,7 @@ def look_at_object(walk: Walk, value: Any) -> None:
 
 
 def _look_at_state(walk: Walk, state: Any, value: Any) -> None:
-    """Attributes but for those that a property keeps as it computes them."""
+    """Digest attributes, except cached properties."""
     if isinstance(state, tuple) and len(state) == 2:
         for part in state:
             _look_at_state(walk, part, value)
@@ -244,7 +244,7 @@ def _look_at_state(walk: Walk, state: Any, value: Any) -> None:
 
 
 def _is_as_computed(walk: Walk, value: Any, name: str) -> bool:
-    """True if an attribute is what a property of the class computes, and keeps under its name."""
+    """Tell if an attribute is the cached value of a property of the class."""
     if not _is_lazy(inspect.getattr_static(type(value), name, None)):
         return False
     if walk.is_trial:
@@ -260,20 +260,20 @@ def _is_as_computed(walk: Walk, value: Any, name: str) -> bool:
 
 
 def _is_lazy(part: Any) -> bool:
-    """True for a descriptor that an attribute of the same name hides, other than a method."""
+    """Tell if it is a descriptor that an attribute of the same name hides, other than a method."""
     kind = type(part)
     is_method = isinstance(part, types.FunctionType | staticmethod | classmethod | type)
     return hasattr(kind, "__get__") and not hasattr(kind, "__set__") and not is_method
 
 
 def array_digest(array: np.ndarray) -> str:
-    """SHA-256 over type, shape and bytes of an array."""
+    """Compute SHA-256 over type, shape and bytes of an array."""
     head = f"{array.dtype.str}{array.shape}".encode()
     return hashlib.sha256(head + np.ascontiguousarray(array).tobytes()).hexdigest()
 
 
 def tensor_digest(tensor: torch.Tensor) -> str:
-    """SHA-256 over type, shape and bytes of a tensor.
+    """Compute SHA-256 over type, shape and bytes of a tensor.
 
     Args:
         tensor: Of any device.

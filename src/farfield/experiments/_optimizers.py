@@ -23,7 +23,7 @@ Decay = Annotated[float, Limits(at_least=0, below=1)]
 """Decay rate of a running mean."""
 
 ParameterGroup = dict[str, Any]
-"""Parameters with options of their own, as `torch.optim` takes them."""
+"""Parameters with separate options, as `torch.optim` takes them."""
 
 
 @runtime_checkable
@@ -46,7 +46,7 @@ class Optimizer(Protocol):
     def build(
         self, groups: Sequence[ParameterGroup], learning_rate: float
     ) -> torch.optim.Optimizer:
-        """The optimizer of torch.
+        """Build the optimizer of torch.
 
         Args:
             groups: Parameters with their options, e.g. `{"params": […], "weight_decay": 0.0}`.
@@ -84,7 +84,7 @@ class Adam:
         check_fields(self)
 
     def build(self, groups: Sequence[ParameterGroup], learning_rate: float) -> torch.optim.Adam:
-        """The optimizer of torch, fused where the tensors allow it."""
+        """Build the optimizer of torch, fused where the tensors allow it."""
         return torch.optim.Adam(
             list(groups), lr=learning_rate, betas=self.betas, eps=self.eps, fused=_fusible(groups)
         )
@@ -119,7 +119,7 @@ class AdamW:
         check_fields(self)
 
     def build(self, groups: Sequence[ParameterGroup], learning_rate: float) -> torch.optim.AdamW:
-        """The optimizer of torch, fused where the tensors allow it."""
+        """Build the optimizer of torch, fused where the tensors allow it."""
         return torch.optim.AdamW(
             list(groups), lr=learning_rate, betas=self.betas, eps=self.eps, fused=_fusible(groups)
         )
@@ -156,7 +156,7 @@ class SGD:
             raise ValueError(f"momentum must be above 0 with nesterov, got {self.momentum}")
 
     def build(self, groups: Sequence[ParameterGroup], learning_rate: float) -> torch.optim.SGD:
-        """The optimizer of torch."""
+        """Build the optimizer of torch."""
         return torch.optim.SGD(
             list(groups), lr=learning_rate, momentum=self.momentum, nesterov=self.nesterov
         )
@@ -195,7 +195,7 @@ class RMSprop:
         check_fields(self)
 
     def build(self, groups: Sequence[ParameterGroup], learning_rate: float) -> torch.optim.RMSprop:
-        """The optimizer of torch."""
+        """Build the optimizer of torch."""
         return torch.optim.RMSprop(
             list(groups),
             lr=learning_rate,
@@ -207,12 +207,12 @@ class RMSprop:
 
 
 def _fusible(groups: Sequence[ParameterGroup]) -> bool | None:
-    """True where torch's fused optimizers take the parameters, `None` to leave it to torch."""
+    """Tell if torch's fused optimizers take the parameters; `None` leaves it to torch."""
     return all(p.is_floating_point() for group in groups for p in group["params"]) or None
 
 
 Share = Annotated[float, Limits(above=0, at_most=1)]
-"""A fraction above 0."""
+"""Fraction above 0."""
 
 
 @runtime_checkable
@@ -220,7 +220,7 @@ class Schedule(Protocol):
     """A frozen description of a schedule of the learning rate."""
 
     def factor(self, step: int, steps: int) -> float:
-        """Factor of the learning rate at a step.
+        """Compute the factor of the learning rate at a step.
 
         Args:
             step: Number of the step, counted from 0.
@@ -235,7 +235,7 @@ class Constant:
     """A constant learning rate."""
 
     def factor(self, step: int, steps: int) -> float:
-        """Factor of the learning rate: 1."""
+        """Compute the factor of the learning rate: 1."""
         del step, steps
         return 1.0
 
@@ -265,7 +265,7 @@ class Cosine:
         check_fields(self)
 
     def factor(self, step: int, steps: int) -> float:
-        """Factor of the learning rate."""
+        """Compute the factor of the learning rate."""
         return (1 + math.cos(math.pi * self.span * step / steps)) / 2
 
 
@@ -275,7 +275,7 @@ class Linear:
     """A learning rate that falls to 0 in equal parts."""
 
     def factor(self, step: int, steps: int) -> float:
-        """Factor of the learning rate."""
+        """Compute the factor of the learning rate."""
         return 1 - step / steps
 
 
@@ -301,7 +301,7 @@ class Steps:
             raise ValueError(f"factors must grow in progress, got {progress}")
 
     def factor(self, step: int, steps: int) -> float:
-        """Factor of the learning rate."""
+        """Compute the factor of the learning rate."""
         return [1.0, *(factor for at, factor in self.factors if at * steps <= step)][-1]
 
 
@@ -328,7 +328,7 @@ class Halving:
         check_fields(self)
 
     def factor(self, step: int, steps: int) -> float:
-        """Factor of the learning rate."""
+        """Compute the factor of the learning rate."""
         past = step - self.after * steps
         return 1.0 if past < 0 else 0.5 ** (1 + math.floor(past / (self.every * steps)))
 
@@ -353,7 +353,7 @@ class Warmup:
         check_fields(self)
 
     def factor(self, step: int, steps: int) -> float:
-        """Factor of the learning rate."""
+        """Compute the factor of the learning rate."""
         growing = round(self.fraction * steps)
         if step < growing:
             return (step + 1) / growing
@@ -363,14 +363,14 @@ class Warmup:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Player:
-    """An objective with the parts of the network that it trains and an optimizer of its own.
+    """An objective with the parts of the network that it trains and an optimizer.
 
-    Players take turns at every step. Those that follow one another with the same objective and
-    repeats move at once, from one gradient; what two of them name belongs to the last. What no
-    player names stays as it starts.
+    Players take turns at every step. Successive players with the same objective and repeats
+    move at once, from one gradient; a part that two of them name belongs to the last. A part that
+    no player names is not trained.
 
     Args:
-        objective: What the player minimizes.
+        objective: Learning rule of the player.
         parts: Names of the parts that it trains, e.g. `("critic",)`; none named is the whole
             network.
         optimizer: Optimizer; `None` for that of the recipe.
@@ -393,7 +393,7 @@ class Player:
         check_names("parts", self.parts)
 
     def trains(self, name: str) -> bool:
-        """True if a parameter is in the parts of the player.
+        """Tell if a parameter is in the parts of the player.
 
         Args:
             name: Its name in the network, e.g. `"encoder.output.weight"`.
@@ -402,7 +402,7 @@ class Player:
 
 
 def is_within(name: str, part: str) -> bool:
-    """True if a parameter or buffer is that part of a network, or in it.
+    """Tell if a parameter or buffer is that part of a network, or in it.
 
     Args:
         name: Its name in the network, e.g. `"encoder.output.weight"`.
@@ -415,7 +415,7 @@ def check_names(field: str, parts: Iterable[str]) -> None:
     """Raise `ValueError` unless every name of a part is a name with more than dots.
 
     Args:
-        field: What names the parts.
+        field: Name of the argument, for the error.
         parts: Names of parts.
     """
     for part in parts:
@@ -429,7 +429,7 @@ def check_parts(field: str, parts: Iterable[str], names: Collection[str]) -> Non
     """Raise `ValueError` if a network has no parameter in a part.
 
     Args:
-        field: What names the parts.
+        field: Name of the argument, for the error.
         parts: Names of parts, e.g. `("encoder",)`.
         names: Of all that the network has, e.g. of its parameters.
     """

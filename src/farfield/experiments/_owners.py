@@ -24,16 +24,16 @@ _INSTALLED: Final = tuple(
 """Folders of Python and of installed packages."""
 
 _FOLDERS: Final = {"site-packages", "dist-packages"}
-"""Names of such folders wherever they are."""
+"""Names of folders of installed packages."""
 
 
 def is_ours(thing: type | Callable[..., object]) -> bool:
-    """True if `thing` is part of Farfield, and so covered by its versions."""
+    """Tell if `thing` is part of Farfield, and so covered by its versions."""
     return module_name(thing).partition(".")[0] == "farfield"
 
 
 def module_name(thing: type | Callable[..., object]) -> str:
-    """Name of the module of a class or function, empty where it is not known, as in Cython.
+    """Find the module of a class or function, empty if it is not known, as in Cython.
 
     Args:
         thing: A class or function.
@@ -43,7 +43,7 @@ def module_name(thing: type | Callable[..., object]) -> str:
 
 
 def is_known_by_name(value: type) -> bool:
-    """True if a class is found by its name in a module not the user's, or is made in C."""
+    """Tell if a class is found by its name in a module not the user's, or is made in C."""
     if not value.__flags__ & HEAP_TYPE:
         return True
     module = module_name(value)
@@ -58,7 +58,7 @@ def is_known_by_name(value: type) -> bool:
 
 
 def is_of_the_user(module: str) -> bool:
-    """True if a module is neither Farfield's nor Python's nor of a package of others.
+    """Tell if a module is neither Farfield's nor Python's nor of a package of others.
 
     An installed package is the user's if it was copied there by hand or installed from a folder or
     file of the machine, unless Farfield depends on it.
@@ -76,12 +76,12 @@ def is_of_the_user(module: str) -> bool:
 
 
 _IMPORTED_AS: Final = {"PIL": "pillow", "sklearn": "scikit-learn"}
-"""Distributions whose packages have other names, among those that Farfield depends on."""
+"""Distributions that Farfield depends on and whose packages have other names."""
 
 
 @cache
 def _is_local(package: str) -> bool:
-    """True if an installed package is of no distribution, or of one from a folder or file."""
+    """Tell if an installed package is of no distribution, or of one from a folder or file."""
     found = _distribution(_IMPORTED_AS.get(package, package))
     if found is None:
         names = metadata.packages_distributions().get(package)
@@ -106,7 +106,7 @@ def _distribution(name: str) -> metadata.Distribution | None:
 
 @cache
 def _dependencies() -> frozenset[str]:
-    """Names of the distributions that Farfield depends on, those for extras among them."""
+    """List the distributions that Farfield depends on, with its extras."""
     found = _distribution("farfield")
     required = (found.requires if found else None) or []
     return frozenset(_plain(re.split(r"[^\w.-]", text, maxsplit=1)[0]) for text in required)
@@ -118,7 +118,7 @@ def _plain(name: str) -> str:
 
 @cache
 def _is_among(file: str) -> bool:
-    """True if a file lies in a folder of installed packages, not in Python's own."""
+    """Tell if a file lies in a folder of installed packages, not in Python's own."""
     path = Path(file).resolve()
     inside = any(path.is_relative_to(folder) for folder in _INSTALLED[2:])
     return inside or not _FOLDERS.isdisjoint(path.parts)
@@ -126,14 +126,14 @@ def _is_among(file: str) -> bool:
 
 @cache
 def _is_installed(file: str) -> bool:
-    """True if a file lies in a folder of Python or of installed packages."""
+    """Tell if a file lies in a folder of Python or of installed packages."""
     path = Path(file).resolve()
     inside = any(path.is_relative_to(folder) for folder in _INSTALLED)
     return inside or not _FOLDERS.isdisjoint(path.parts)
 
 
 def _file_of(name: str) -> str | None:
-    """The file of a module or the folder of a package, if there is one."""
+    """Find the file of a module or the folder of a package, if there is one."""
     module = sys.modules.get(name)
     if module is None:
         try:
@@ -171,9 +171,9 @@ _OPEN: Final = str(io.open.__module__)
 
 
 def replaced_builtins() -> Mapping[int, str]:
-    """Names of the builtins that a package has replaced, as Ray does with `print`.
+    """List the names of the builtins that a package has replaced, as Ray does with `print`.
 
-    By the identity of what the package has put there. A function of the user's is left out: as a
+    By the identity of the package's replacement. A function of the user's is left out: as a
     value of a name that the user's module binds, it is the user's code.
     """
     return {
@@ -186,7 +186,7 @@ def replaced_builtins() -> Mapping[int, str]:
 
 
 def own_name(value: Any) -> str | None:
-    """Name of a builtin function or class of Python's own, else `None`.
+    """Find the name of a builtin function or class of Python's own, else `None`.
 
     Args:
         value: Any object.
@@ -201,7 +201,7 @@ def own_name(value: Any) -> str | None:
 
 
 def builtin_line(name: str) -> tuple[str, str, str]:
-    """Kind, module and name of a builtin, for a digest.
+    """Find the kind, module and name of a builtin, for a digest.
 
     Args:
         name: One of `BUILTINS`.
@@ -251,13 +251,13 @@ class _Written:
                     self.inside[one] = one.__code__, one.__defaults__, copied
 
     def classes(self) -> Iterator[type]:
-        """The classes that a module defines."""
+        """List the classes that a module defines."""
         for value in self.names.values():
             if isinstance(value, type) and value.__module__ == self.owner.__name__:
                 yield value
 
     def uses(self) -> Iterator[str]:
-        """Names of the modules of Farfield that the parts of a module are from."""
+        """List the names of the modules of Farfield that the parts of a module are from."""
         for value in self.names.values():
             is_module = isinstance(value, ModuleType)
             module = value.__name__ if is_module else getattr(value, "__module__", None)
@@ -265,7 +265,7 @@ class _Written:
                 yield module
 
     def _is_kept(self) -> bool:
-        """True if all is as at the last look: the quick answer."""
+        """Tell if all is as at the last look: the quick answer."""
         try:
             is_named = vars(self.owner) == self.kept
             return is_named and [*map(_inside, self.inside)] == [*self.inside.values()]
@@ -273,7 +273,7 @@ class _Written:
             return False
 
     def replaced(self) -> str | None:
-        """Words for the first part that is not as it was, else `None`."""
+        """Describe the first part that has changed, else `None`."""
         if self._is_kept():
             return self._of_the_user
         now = vars(self.owner)
@@ -289,11 +289,11 @@ class _Written:
                 return f"the code of {function.__qualname__} was replaced"
             if _inside(function) != self.inside[function]:
                 return f"a default of {function.__qualname__} was replaced"
-        self.kept = dict(now)  # with what changes nothing
+        self.kept = dict(now)  # with harmless changes
         return self._of_the_user
 
     def _is_added(self, name: str, value: object) -> bool:
-        """True for an attribute that changes nothing: of Python, a submodule, or inherited."""
+        """Tell if it is an attribute that changes nothing: of Python, a submodule, or inherited."""
         if name in _MADE_LATER or isinstance(value, ModuleType):
             return True
         if isinstance(self.owner, ModuleType):
@@ -312,7 +312,7 @@ class _Written:
 
 
 def functions_of(value: Any) -> Iterator[FunctionType]:
-    """The functions behind a value: itself, and those that it wraps.
+    """List the functions behind a value: itself, and the functions that it wraps.
 
     Args:
         value: Any object.
@@ -331,7 +331,7 @@ def functions_of(value: Any) -> Iterator[FunctionType]:
 
 
 def module_of(function: FunctionType) -> str:
-    """Name of the module that a function was written in.
+    """Find the name of the module that a function was written in.
 
     Args:
         function: The function, whatever names its attributes claim.
@@ -341,7 +341,7 @@ def module_of(function: FunctionType) -> str:
 
 @cache
 def _written(module: str) -> tuple[_Written, ...]:
-    """A module and its classes as they were when they were first seen."""
+    """Remember a module and its classes as first seen."""
     first = _Written(sys.modules[module])
     return first, *map(_Written, first.classes())
 
@@ -355,14 +355,14 @@ _IMPORTED: Final = [
 
 
 def _packages(module: str) -> Iterator[str]:
-    """Names of the packages of Farfield that a module is in."""
+    """List the names of the packages of Farfield that a module is in."""
     while (module := module.rpartition(".")[0]) != "farfield":
         yield module
 
 
 @cache
 def _reached_from(module: str) -> frozenset[str]:
-    """A module and all modules of Farfield that its code names, and theirs."""
+    """Collect a module and all modules of Farfield that its code names, and theirs."""
     found, left = set[str](), [module]
     while left:
         name = left.pop()
@@ -390,7 +390,7 @@ class _Reached:
         self._inside = {f: inside for one in self._parts for f, inside in one.inside.items()}
 
     def replaced(self) -> str | None:
-        """Words for the first part that is not as it was, else `None`."""
+        """Describe the first part that has changed, else `None`."""
         if self._is_kept():
             return None
         for one in self._parts:
@@ -400,7 +400,7 @@ class _Reached:
         return None
 
     def _is_kept(self) -> bool:
-        """True if all is as when nothing was replaced: the quick answer, for thousands of keys."""
+        """Tell if all is as when nothing was replaced: the quick answer, for thousands of keys."""
         try:
             are_named = bool(self._names) and all(map(eq, self._now, self._names))
             return are_named and [*map(_inside, self._inside)] == [*self._inside.values()]
@@ -423,5 +423,5 @@ def check_as_written(things: Iterable[type | Callable[..., object]]) -> None:
     if words := _reached(frozenset(thing.__module__ for thing in things)).replaced():
         raise ValueError(
             f"{words}, which no key can tell; write a class of your own with it, and leave "
-            "Farfield as it is"
+            "Farfield unchanged"
         )

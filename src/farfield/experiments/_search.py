@@ -47,7 +47,7 @@ class Choice:
             raise ValueError(f"values of {self.field} must not be empty")
 
     def draw(self, generator: np.random.Generator) -> Any:
-        """One of the values, each as likely as any other."""
+        """Draw one of the values, each equally likely."""
         return self.values[int(generator.integers(len(self.values)))]
 
 
@@ -79,7 +79,7 @@ class Uniform:
             raise ValueError(f"low must be above 0 where log is True, got {self.low}")
 
     def draw(self, generator: np.random.Generator) -> float:
-        """A value of the interval."""
+        """Draw a value of the interval."""
         if self.log:
             return math.exp(generator.uniform(math.log(self.low), math.log(self.high)))
         return float(generator.uniform(self.low, self.high))
@@ -104,7 +104,7 @@ class Search:
     """Search over fields of an experiment: a grid of values, or a number of random draws.
 
     Every trial is an ordinary experiment: `run(jobs_of(search.experiments, search.seeds), store)`
-    trains what has no record yet, and `selection_of(search, store)` chooses among them.
+    trains networks without a record, and `selection_of(search, store)` chooses among them.
 
     A choice is made on new problems of the training kind: the regime is `"validation"`, or one that
     a perturbation makes from it. The task is the same in all trials.
@@ -113,7 +113,7 @@ class Search:
         experiment: The experiment, with any values of the fields.
         over: The fields, each with its values.
         samples: Number of random draws of a combination; `None` for all combinations of all
-            values. What is drawn again is one trial.
+            values. A combination that is drawn again is one trial.
         sampling_seed: Seed of the draws.
         metric: Name of the score by which trials are chosen; `None` for that of the task.
         regime: Name of the regime that is scored.
@@ -188,7 +188,7 @@ class Search:
 
     @cached_property
     def trials(self) -> tuple[Trial, ...]:
-        """The trials, each once; the values of the last field change first."""
+        """Trials, each once; the values of the last field change first."""
         found: dict[str, Trial] = {}
         for values in self._combinations():
             experiment = self.experiment
@@ -200,11 +200,11 @@ class Search:
 
     @property
     def experiments(self) -> tuple[Experiment, ...]:
-        """The experiment of each trial."""
+        """Experiment of each trial."""
         return tuple(trial.experiment for trial in self.trials)
 
     def _combinations(self) -> Sequence[tuple[Any, ...]]:
-        """All combinations of values, or those that are drawn."""
+        """List all combinations of values, or the drawn combinations."""
         if self.samples is None:
             grids = [one.values for one in self.over if isinstance(one, Choice)]
             return [*itertools.product(*grids)]
@@ -272,8 +272,8 @@ class Selection:
     """Choice among the trials of a search by the mean score of their networks.
 
     The best mean is chosen; of equal ones the first. A trial of which a network diverged is not
-    chosen, however good the others are. As JSON it says what was tried, with all scores, so that a
-    claim can name what was chosen for it.
+    chosen, however good the others are. As JSON it lists all trials with all scores, so that a
+    claim can name its choice.
 
     Args:
         fields: Dotted paths of the fields that were searched over.
@@ -309,18 +309,18 @@ class Selection:
 
     @property
     def best(self) -> ScoredTrial:
-        """The trial that is chosen."""
+        """Chosen trial."""
         sign = -1 if measure_of(self.metric).lower_is_better else 1
         means = [(sign * trial.mean, trial) for trial in self.trials if trial.mean is not None]
         return max(means, key=lambda pair: pair[0])[1]
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The values that are chosen, by field."""
+        """Chosen values, by field."""
         return dict(zip(self.fields, self.best.values, strict=True))
 
     def of(self, experiment: Experiment) -> Experiment:
-        """An experiment with the values that are chosen.
+        """Build an experiment with the values that are chosen.
 
         Args:
             experiment: That of the search, or another one with these fields.
@@ -330,7 +330,7 @@ class Selection:
         return experiment
 
     def is_of(self, experiment: Experiment) -> bool:
-        """True if an experiment has the values that are chosen.
+        """Tell if an experiment has the values that are chosen.
 
         Args:
             experiment: An experiment with these fields.
@@ -338,7 +338,7 @@ class Selection:
         return all(field_of(experiment, name) == value for name, value in self.chosen.items())
 
     def __str__(self) -> str:
-        """The choice in words: what was chosen, among how many trials and by what."""
+        """Describe the choice: its values, the number of trials and the score."""
         words = [f"{name} {text}" for name, text in zip(self.names, self.texts(), strict=True)]
         networks = f"{len(self.seeds)} network{'s' if len(self.seeds) > 1 else ''}"
         label = measure_of(self.metric).label
@@ -354,7 +354,7 @@ class Selection:
         return words if len({*words}) == len(words) else self.fields
 
     def texts(self, trial: ScoredTrial | None = None) -> tuple[str, ...]:
-        """The values of a trial as text.
+        """Write the values of a trial as text.
 
         Args:
             trial: The trial; `None` for the one that is chosen.
@@ -362,7 +362,7 @@ class Selection:
         return tuple(map(_text, (trial or self.best).values))
 
     def to_json(self) -> dict[str, Json]:
-        """The choice and all trials as plain JSON; `from_json` reads it back."""
+        """Write the choice and all trials as plain JSON; `from_json` reads it back."""
         described: dict[str, Json] = describe(self)
         return described
 
@@ -370,14 +370,14 @@ class Selection:
     def from_json(
         described: dict[str, Json], *, classes: Mapping[str, type] | None = None
     ) -> Selection:
-        """The selection that `to_json` described.
+        """Restore the selection that `to_json` described.
 
         Args:
-            described: What `to_json` returned.
+            described: Result of `to_json`.
             classes: Classes of one's own that it names, by their path.
 
         Raises:
-            ValueError: If it is not the description of a selection, or names what is not known.
+            ValueError: If it is not the description of a selection, or contains an unknown name.
         """
         try:
             selection = restore(described, classes=classes)
@@ -389,5 +389,5 @@ class Selection:
 
 
 def _text(value: object) -> str:
-    """A value as text, e.g. `0.01` or `SGD(momentum=0.9)`."""
+    """Write a value as text, e.g. `0.01` or `SGD(momentum=0.9)`."""
     return f"{value:g}" if isinstance(value, float) else source_of_value(value)

@@ -69,7 +69,7 @@ _NOT_OF_A_CLASS: Final = {
     "_is_protocol",
     "_is_runtime_protocol",
 }
-"""Attributes that Python and torch add to a class, without meaning of their own."""
+"""Attributes that Python and torch add to a class, without a meaning for users."""
 
 _OF_ENUMS: Final = {
     "_all_bits_",
@@ -126,9 +126,9 @@ _HIDING: Final = {
 }
 _HIDING_MODULES: Final = {name.rpartition(".")[0] for name in _HIDING} | {"builtins"}
 _HIDING_BUILTINS: Final = {"globals", "eval", "exec", "__import__"}
-"""Through which code reaches what its text does not name; modules where they stand alone."""
+"""Names through which code reaches objects that its text does not name; modules if alone."""
 
-_HIDES: Final = "reaches what its text does not name"
+_HIDES: Final = "reaches objects that its text does not name"
 
 _GENERATORS: Final = get_args(Generator)
 
@@ -144,14 +144,14 @@ _LRU: Final = type(functools.lru_cache(len))
 
 
 def source_digest(thing: Code) -> str:
-    """Digest of `thing`, which changes with anything that changes its behavior.
+    """Compute a digest of `thing` that changes with anything that changes its behavior.
 
     A function is the syntax of its source and the values that it refers to: globals, closures,
-    defaults, attributes. A class is its bases and what its namespace holds now, wherever that was
-    set. Both are followed through the user's own modules, to the end, installed ones among them
+    defaults, attributes. A class is its bases and the content of its namespace now, wherever that
+    was set. Both are followed through the user's own modules, to the end, installed ones among them
     that came from a folder or file; of Python and of packages of others the name counts alone, and
-    what the user has put there; so does that of a builtin, whatever a package has put in its
-    place. A part of Farfield must be as it was imported. Comments, docstrings, the order of
+    the user's changes; so does the name of a builtin, whichever function a package has set for it.
+    A part of Farfield must be as it was imported. Comments, docstrings, the order of
     definitions and how code is set in lines change nothing.
 
     Args:
@@ -160,7 +160,7 @@ def source_digest(thing: Code) -> str:
     Raises:
         ValueError: If something that the code reaches cannot be identified by its value, as
             an open file, or has no source: changed code would pass for the same; or if code
-            reaches what its text does not name, as through `__globals__`.
+            reaches objects that its text does not name, as through `__globals__`.
     """
     walk = Walk(_LOOKS)
     try:
@@ -175,7 +175,7 @@ def source_digest(thing: Code) -> str:
 
 
 def _text_of(thing: Code) -> str:
-    """The text of installed code, which may be replaced by another version of it."""
+    """Read the text of installed code, which another version may replace."""
     try:
         return inspect.getsource(thing)
     except (OSError, TypeError):
@@ -210,7 +210,7 @@ def _look_at_class(walk: Walk, value: type) -> None:
 
 
 def _look_for_own(walk: Walk, value: type) -> None:
-    """See what the user has put in a class that counts by its name."""
+    """See the user's changes of a class that counts by its name."""
     if is_ours(value):
         walk.reached.add(value)
     elif value.__flags__ & HEAP_TYPE:
@@ -222,7 +222,7 @@ def _look_for_own(walk: Walk, value: type) -> None:
 
 
 def _namespace(value: type) -> dict[str, Any]:
-    """Attributes of a class that are its own, not Python's."""
+    """List the attributes of a class without Python's."""
     found = {name: part for name, part in vars(value).items() if name not in _NOT_OF_A_CLASS}
     if not issubclass(value, Enum):
         return found
@@ -270,7 +270,7 @@ def _look_at_function(walk: Walk, value: types.FunctionType) -> None:
 
 
 def _is_closure(value: types.FunctionType) -> bool:
-    """True if a function holds values beside its code: what it wraps, or free variables."""
+    """Tell if a function holds values beside its code: a wrapped function, or free variables."""
     code = value.__code__
     return (
         "<locals>" in code.co_qualname
@@ -338,7 +338,7 @@ def _look_at_global(walk: Walk, name: str, function: types.FunctionType, source:
 
 
 def _check_hides_nothing(walk: Walk, value: object) -> None:
-    """Refuse a value through which code reaches what its text does not name."""
+    """Refuse a value through which code reaches objects that its text does not name."""
     if isinstance(value, types.ModuleType):
         hides = value.__name__ in _HIDING_MODULES
     elif isinstance(value, types.FunctionType | types.BuiltinFunctionType):
@@ -350,7 +350,7 @@ def _check_hides_nothing(walk: Walk, value: object) -> None:
 
 
 def _look_through(walk: Walk, module: types.ModuleType, chains: Iterable[Chain]) -> None:
-    """See what is reached through a module of the user's, and nothing else of it."""
+    """See the objects that are reached through a module of the user's, and no others."""
     for chain in chains:
         value, rest = _reached(module, chain)
         walk.say("through", *chain)
@@ -364,7 +364,7 @@ def _look_through(walk: Walk, module: types.ModuleType, chains: Iterable[Chain])
 
 
 def _look_outside(walk: Walk, module: types.ModuleType, chain: Chain) -> None:
-    """See what the user has put in the place of a part of an installed module."""
+    """See the user's replacement of a part of an installed module."""
     value: Any = module
     while chain and isinstance(value, types.ModuleType):
         value, chain = getattr(value, chain[0], _MISSING), chain[1:]
@@ -381,7 +381,7 @@ def _look_outside(walk: Walk, module: types.ModuleType, chain: Chain) -> None:
 
 
 def _reached(module: types.ModuleType, chain: Chain) -> tuple[Any, Chain]:
-    """The value at which attributes lead out of the user's modules, and the attributes left."""
+    """Follow attributes to the value outside the user's modules, and return the attributes left."""
     value: Any = module
     while chain and isinstance(value, types.ModuleType) and is_of_the_user(value.__name__):
         if chain[0] == "__dict__":
@@ -412,7 +412,7 @@ def _look_at_builtin(walk: Walk, value: Any) -> None:
 
 
 def _file_digest(walk: Walk, module: str) -> str:
-    """Digest of the file of a compiled module."""
+    """Compute the digest of the file of a compiled module."""
     file = getattr(sys.modules.get(module), "__file__", None)
     if not isinstance(file, str) or file.endswith(".py"):
         walk.refuse("is compiled code without a file")
@@ -449,10 +449,10 @@ def _look_at_cached(walk: Walk, value: Any) -> None:
 
 
 def content_of(value: Any) -> str:
-    """Text that two values share if they are alike: of their type alone where they have no digest.
+    """Write the text that two equal values share: of their type alone if they have no digest.
 
     Args:
-        value: Any object; what its properties keep is left out.
+        value: Any object; its cached properties are left out.
     """
     return Walk(_LOOKS).content_of(value)
 

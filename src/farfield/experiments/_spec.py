@@ -47,12 +47,12 @@ class Spec:
     """Specification of a module: a class and keyword options, checked now and built later.
 
     The options are those the class itself takes, so a wrong name fails here, with a `TypeError`,
-    and not an hour into a run. What depends on the task (`in_features`, `input_size`,
+    and not an hour into a run. Arguments that depend on the task (`in_features`, `input_size`,
     `num_outputs`, `length`, `item_shape`, `num_features`, `segments`, `num_candidates`; for readers
     of maps `map_shape`, `question_size`; for image sets `channel_mean`, `channel_std`,
     `pixel_spectrum`, `mean_images`), the `set_sizes` of an encoder, `batch_first` and the
     `generator` of the initial weights are filled in by the experiment where the constructor has a
-    parameter of that name; `num_channels` and `num_features` of a part are what the whole gives it.
+    parameter of that name; `num_channels` and `num_features` of a part come from the whole.
 
     An option written out at its default is the same spec as one left out. A number is taken in the
     type that the class annotates: 1 is 1.0 for a `float`. Without an annotation they are two specs.
@@ -60,8 +60,8 @@ class Spec:
     It may itself be an option that makes modules, such as `normalizer=Spec(LayerNorm, sigma=1.0)`
     of `farfield.nn.NormalizedLSTM`, which calls it with the number of features.
 
-    Any `nn.Module` class serves. What it draws from the global generators of Python, NumPy and
-    torch is that of the run, and leaves them as they were.
+    Any `nn.Module` class serves. Its draws from the global generators of Python, NumPy and torch
+    come from the run's stream, and leave the generators unchanged.
 
     Args:
         cls: Class of the module.
@@ -106,7 +106,7 @@ class Spec:
         object.__setattr__(self, "options", tuple(sorted(changed.items())))
 
     def __eq__(self, other: object) -> bool:
-        """True if the class is the same and the options have the same types and values."""
+        """Tell if the class is the same and the options have the same types and values."""
         if not isinstance(other, Spec):
             return NotImplemented
         return self.cls is other.cls and _typed(self.options) == _typed(other.options)
@@ -118,7 +118,7 @@ class Spec:
         """Make the module.
 
         Args:
-            offered: What the experiment knows, by parameter name; the options win over it.
+            offered: Arguments of the experiment, by parameter name; options win over them.
             stream: Where the initial weights are drawn from.
 
         Raises:
@@ -144,17 +144,17 @@ class Spec:
         """Make the module as a part of another.
 
         Args:
-            arguments: What the other gives its constructor, such as the number of features.
+            arguments: Arguments that the other passes on, such as the number of features.
         """
         return self.cls(*arguments, **dict(self.options))
 
 
 _signature = cache(inspect.signature)
-"""Tables of claims ask for the same ones hundreds of times."""
+"""Signature of a class; tables of claims ask for the same signature hundreds of times."""
 
 
 def _needed(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
-    """The parameters that have no default."""
+    """List the parameters without a default."""
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     empty = inspect.Parameter.empty
     return [name for name, p in parameters.items() if p.kind in named and p.default is empty]
@@ -165,7 +165,7 @@ def _parameters(cls: Any) -> Mapping[str, inspect.Parameter]:
 
 
 def _frozen(name: str, content: Any) -> Any:
-    """An option as a value that cannot change.
+    """Freeze an option, so that its value cannot change.
 
     Raises:
         ValueError: If it is none that could be described.
@@ -194,7 +194,7 @@ def _has_hash(content: object) -> bool:
 
 
 def _typed(content: Any) -> Any:
-    """A value with its type, so that 1, 1.0 and True are three."""
+    """Pair a value with its type, so that 1, 1.0 and True differ."""
     if isinstance(content, list | tuple):
         return tuple(_typed(part) for part in content)
     return type(content), content
@@ -221,7 +221,7 @@ Owner = TypeVar("Owner")
 
 
 def field_of(owner: object, path: str) -> Any:
-    """The content of a field.
+    """Read the content of a field.
 
     Args:
         owner: An experiment, or a part of one.
@@ -238,7 +238,7 @@ def field_of(owner: object, path: str) -> Any:
 
 
 def with_field(owner: Owner, path: str, content: Any) -> Owner:
-    """A copy with another content of a field.
+    """Copy an object with another content of a field.
 
     Args:
         owner: An experiment, or a part of one.
@@ -264,13 +264,13 @@ def with_field(owner: Owner, path: str, content: Any) -> Owner:
 
 
 def _steps(path: str) -> list[tuple[str, str]]:
-    """Each name of a path, with the path before it."""
+    """List each name of a path, with the path before it."""
     names = path.split(".")
     return [(name, ".".join(names[:place])) for place, name in enumerate(names)]
 
 
 def _with_own_field(owner: Any, name: str, before: str, content: Any) -> Any:
-    """An object with another content of one of its own fields."""
+    """Copy an object with another content of one of its fields."""
     _contents(owner, name, before)
     if isinstance(owner, Spec):
         return Spec(owner.cls, **{**dict(owner.options), name: content})
@@ -278,7 +278,7 @@ def _with_own_field(owner: Any, name: str, before: str, content: Any) -> Any:
 
 
 def _contents(owner: Any, name: str, before: str) -> dict[str, Any]:
-    """The contents of an object's own fields; raises `ValueError` if `name` is none of them."""
+    """Read the contents of an object's fields; raises `ValueError` if `name` is none of them."""
     if isinstance(owner, Spec):
         parameters = inspect.signature(owner.cls).parameters.values()
         found = {p.name: p.default for p in parameters if p.default is not p.empty}

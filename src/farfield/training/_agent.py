@@ -128,7 +128,7 @@ class OneAgent:
         reseed_all(self._held, numbers)
 
     def score(self, step: int) -> list[list[Score]]:
-        """Scores of every regime after `step` updates."""
+        """Compute scores of every regime after `step` updates."""
         self.model.eval()
         place = stream(self.seeds[0], "scoring")
         with forked_generators(place):
@@ -137,7 +137,7 @@ class OneAgent:
         return [[*found, self._loss_point(step)]]
 
     def training_metrics(self, step: int) -> list[list[Score]]:
-        """Mean score of the last episodes, then the loss of the last rollout."""
+        """Compute the mean score of the last episodes, then the loss of the last rollout."""
         value, count = self._practice.worlds.score()
         metric = metric_of(self._environment)
         first = Score(step=step, regime=TRAINING, metric=metric, value=value, count=count)
@@ -154,7 +154,7 @@ class OneAgent:
         )
 
     def weights(self) -> list[dict[str, Any]]:
-        """The state dictionary of the agent."""
+        """Read the state dictionary of the agent."""
         return [dict(self.model.state_dict())]
 
     def state(self) -> dict[str, Tensor]:

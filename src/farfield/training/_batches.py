@@ -70,7 +70,7 @@ class Batches:
         return -(-len(self.problems) // self._batch_size)
 
     def numbers(self, step: int) -> Int64[np.ndarray, " batch"]:
-        """Positions in the set of the problems of a batch.
+        """Find the positions in the set of the problems of a batch.
 
         Args:
             step: Number of the step, counted from 0.
@@ -164,7 +164,7 @@ def _part(problems: Problems) -> Part:
 
 
 def stacked(parts: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """Tensors of each seed, by name, as tensors with an axis of seeds.
+    """List the tensors of each seed, by name, as tensors with an axis of seeds.
 
     Args:
         parts: Those of each seed.

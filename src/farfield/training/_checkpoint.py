@@ -73,7 +73,7 @@ class Checkpoint:
         self._seconds, self._saved = clock.checkpoint_seconds, time.monotonic()
 
     def is_due(self, run: Run) -> bool:
-        """True if it is time to save a run, before its last step.
+        """Tell if it is time to save a run, before its last step.
 
         Args:
             run: The run after a step.
@@ -166,7 +166,7 @@ def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, str]:
 
 
 def _fits(found: Mapping[str, str], own: Mapping[str, str]) -> bool:
-    """True if a state fits the learner, whose optimizer and objectives may still be empty."""
+    """Tell if a state fits the learner, whose optimizer and objectives may still be empty."""
     growing = (PREFIX, BUFFER, PLAIN, REMEMBERED)
     fixed = {name: kind for name, kind in own.items() if not name.startswith(growing)}
     more = found.keys() - fixed.keys()

@@ -158,7 +158,7 @@ def _answers(model: Outputs, problems: Problems) -> tuple[Callable[[Problems], T
 
 
 def repeats(problems: Problems) -> bool:
-    """True if an item stands at several positions, so that it is worth to encode items before.
+    """Tell if an item stands at several positions, so that it is worth to encode items before.
 
     Args:
         problems: Over a table of items that occur.
@@ -167,7 +167,7 @@ def repeats(problems: Problems) -> bool:
 
 
 def chunk_of(problems: Problems, networks: int = 1) -> int:
-    """Problems of each network that are answered at once where items are not encoded before.
+    """Make problems of each network that are answered at once where items are not encoded before.
 
     Args:
         problems: Those of one of them.
@@ -179,7 +179,7 @@ def chunk_of(problems: Problems, networks: int = 1) -> int:
 
 
 def carries_state(model: object) -> TypeGuard[CarriesState]:
-    """True if a model goes on from a state where problems follow each other.
+    """Tell if a model goes on from a state where problems follow each other.
 
     Args:
         model: Any model.
@@ -201,7 +201,7 @@ def _continuing(model: CarriesState) -> Callable[[Problems], Tensor]:
 
 
 def encode_all(model: EncodesItems, problems: Problems) -> Float[Tensor, "item ..."]:
-    """Embeddings of all items of the table, some of them at a time.
+    """Compute embeddings of all items of the table, some of them at a time.
 
     Args:
         model: What encodes them.
@@ -246,7 +246,7 @@ def calibrated_on(model: nn.Module, some: Problems) -> nn.Module:
 
 
 def wants_statistics(model: object) -> TypeGuard[NeedsCalibration]:
-    """True if a model uses statistics of the training problems.
+    """Tell if a model uses statistics of the training problems.
 
     Args:
         model: Any model.
@@ -360,7 +360,7 @@ def scores_of(
 def _perturbed(
     model: Outputs, task: ProblemTask, problems: Problems, change: Perturbation, noise: Stream
 ) -> Problems:
-    """The problems of a perturbation, changed some at a time."""
+    """Select the problems of a perturbation, changed some at a time."""
     _, chunk = _answers(model, problems.compact())
     parts = []
     for start in range(0, len(problems), chunk):
@@ -402,14 +402,14 @@ def scoring_stream(seed: int) -> Stream:
 
 
 def _mean_score(step: int, regime: str, metric: str, values: Float[Tensor, " batch"]) -> Score:
-    """The mean over problems."""
+    """Compute the mean over problems."""
     mean = float(values.double().mean())
     return Score(step=step, regime=regime, metric=metric, value=mean, count=len(values))
 
 
 @check_arguments
 def evaluate(model: nn.Module, task: ProblemTask, *, seed: int = 0) -> dict[str, float]:
-    """Mean score of a network in every regime of a task: the extrapolation profile.
+    """Compute the mean score of a network in every regime of a task: the extrapolation profile.
 
     The network is used in evaluation mode and is left as it was found.
 
@@ -475,7 +475,7 @@ class Together:
         return vmap(one)(dict(self.tensors), *inputs)
 
     def answered(self, several: Sequence[Problems]) -> Iterator[Answered]:
-        """The problems with the outputs, some of every network at a time.
+        """Select the problems with the outputs, some of every network at a time.
 
         Items that come again are encoded once. Tables of different lengths are filled with zeros.
 
@@ -501,7 +501,7 @@ class Together:
 
 
 def can_be_together(model: nn.Module, task: ProblemTask, several: Sequence[Problems]) -> bool:
-    """True if networks of several seeds can answer their problems as one, each by itself.
+    """Tell if networks of several seeds can answer their problems as one, each by itself.
 
     Args:
         model: One of the networks.

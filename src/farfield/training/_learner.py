@@ -22,7 +22,7 @@ class Learner(Protocol):
         ...
 
     def score(self, step: int) -> list[list[Score]]:
-        """Scores of every regime after `step` updates, one list per seed."""
+        """Compute scores of every regime after `step` updates, one list per seed."""
         ...
 
     def training_metrics(self, step: int) -> list[list[Score]]:
@@ -30,7 +30,7 @@ class Learner(Protocol):
         ...
 
     def weights(self) -> list[dict[str, Any]]:
-        """The state dictionaries of the networks as they are scored, one per seed."""
+        """Read the state dictionaries of the networks as they are scored, one per seed."""
         ...
 
     def state(self) -> dict[str, Tensor]:

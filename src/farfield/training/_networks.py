@@ -27,7 +27,7 @@ from farfield.training._settings import fixed_settings
 
 
 def build_network(experiment: Experiment, weights: Stream) -> nn.Module:
-    """The network as its experiment makes it, whatever was drawn or set before.
+    """Build the network as its experiment makes it, whatever was drawn or set before.
 
     Args:
         experiment: Whose network.
@@ -45,7 +45,7 @@ def first_network(
     weights: Stream | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> nn.Module:
-    """The network of a seed before its first update.
+    """Build the network of a seed before its first update.
 
     Args:
         experiment: What will be trained.
@@ -135,7 +135,7 @@ def _check_types(network: nn.Module, dtype: torch.dtype) -> None:
 
 
 def _lazy_names(network: nn.Module) -> list[str]:
-    """Parameters and buffers that have no values yet."""
+    """List the parameters and buffers that have no values yet."""
     tensors = chain(network.named_parameters(), network.named_buffers())
     return [name for name, tensor in tensors if is_lazy(tensor)]
 
@@ -191,7 +191,7 @@ def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, A
 
 
 def _is_extra(name: str) -> bool:
-    """True if an entry of a state dictionary is a module's extra state."""
+    """Tell if an entry of a state dictionary is a module's extra state."""
     return name.rpartition(".")[2] == "_extra_state"
 
 
@@ -201,7 +201,7 @@ def _rows(tensor: Tensor, found: Tensor, *, grows: bool) -> Tensor:
 
 
 def has_fixed_encoder(network: nn.Module) -> bool:
-    """True if items have the same embeddings at every step, as nothing in the encoder is trained.
+    """Tell if items have the same embeddings at every step, as nothing in the encoder is trained.
 
     The class of the encoder must say itself (`is_pure = True`; no parent says it for it) that an
     embedding is a function of the item and the parameters alone: the same in training and in
@@ -222,7 +222,7 @@ def has_fixed_encoder(network: nn.Module) -> bool:
 
 @contextlib.contextmanager
 def without_encoder(network: nn.Module) -> Iterator[None]:
-    """The network takes items that are embedded already, as long as the context lasts.
+    """Build the network takes items that are embedded already, as long as the context lasts.
 
     Args:
         network: A network with an `encoder`.
@@ -237,7 +237,7 @@ def without_encoder(network: nn.Module) -> Iterator[None]:
 
 @contextlib.contextmanager
 def with_tensors(network: nn.Module, tensors: Mapping[str, Tensor]) -> Iterator[None]:
-    """The network has other parameters and buffers, as long as the context lasts.
+    """Build the network has other parameters and buffers, as long as the context lasts.
 
     Args:
         network: The network; afterwards it has its own again.
@@ -280,7 +280,7 @@ def embedded(network: nn.Module, problems: Problems) -> Problems:
 
 
 def trained_network(experiment: Experiment, seed: int, store: Store) -> nn.Module:
-    """The network of a finished run, in evaluation mode, on the CPU.
+    """Build the network of a finished run, in evaluation mode, on the CPU.
 
     Args:
         experiment: What was run.
@@ -310,7 +310,7 @@ def trained_network(experiment: Experiment, seed: int, store: Store) -> nn.Modul
 
 
 def trained_weights(experiment: Experiment, seed: int, store: Store) -> dict[str, Any]:
-    """The state of the network of a finished run, by name.
+    """Read the state of the network of a finished run, by name.
 
     Where the record has no digest of it, from before there was one, the network is built to see
     whether the state is one of its own.
@@ -346,7 +346,7 @@ def complete_runs(runs: Iterable[tuple[Experiment, int]], store: Store) -> set[t
 
 
 def _is_network_of(experiment: Experiment, seed: int, store: Store) -> bool:
-    """True if the trained network of a run is one of its experiment's."""
+    """Tell if the trained network of a run is one of its experiment's."""
     try:
         trained_network(experiment, seed, store)
     except StoreError:
@@ -355,5 +355,5 @@ def _is_network_of(experiment: Experiment, seed: int, store: Store) -> bool:
 
 
 def _is_finite(record: Record) -> bool:
-    """True if every score of a run is finite, as where nothing diverged."""
+    """Tell if every score of a run is finite, as where nothing diverged."""
     return all(math.isfinite(score.value) for score in record.scores)

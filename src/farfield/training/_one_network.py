@@ -66,7 +66,7 @@ SUBSET_NUMBERS = 4_000_000
 
 
 def train_subset(problems: Problems) -> Problems:
-    """The problems that training metrics are measured on: fewer where their items are large.
+    """Select the problems that training metrics are measured on: fewer where their items are large.
 
     Args:
         problems: Training problems.
@@ -232,14 +232,14 @@ class OneNetwork:
         return self._experiment.problem_task.loss(outputs, problems)
 
     def score(self, step: int) -> list[list[Score]]:
-        """Scores of every regime after `step` updates."""
+        """Compute scores of every regime after `step` updates."""
         with self._as_scored():
             self._calibrate()
             with self._scoring():
                 return [score_all(self._experiment, self.model, self._sets, step, self.seeds[0])]
 
     def _as_scored(self) -> contextlib.AbstractContextManager[None]:
-        """The network with the tensors that an objective wants it to be scored with."""
+        """Build the network with the tensors that an objective wants it to be scored with."""
         tensors = scored_tensors(self._turns)
         return with_tensors(self.model, tensors) if tensors else contextlib.nullcontext()
 
@@ -262,7 +262,7 @@ class OneNetwork:
             return [metric_points(step, task, *score_problems(model, task, some))]
 
     def weights(self) -> list[dict[str, Any]]:
-        """The state dictionary of the network as it is scored."""
+        """Read the state dictionary of the network as it is scored."""
         if not scored_tensors(self._turns):
             return [dict(self.model.state_dict())]
         with fixed_settings(flush_denormal=True), self._as_scored():
@@ -270,7 +270,7 @@ class OneNetwork:
             return [copy.deepcopy(dict(self.model.state_dict()))]
 
     def state(self) -> dict[str, Tensor]:
-        """Parameters, buffers, and what optimizers and objectives remember."""
+        """List the parameters, buffers, and what optimizers and objectives remember."""
         state = {f"model.{name}": content for name, content in self.model.state_dict().items()}
         state |= passing_buffers(self.model) | plain_state(self.model)
         for turn in self._turns:

@@ -183,7 +183,7 @@ ABREAST: Final = 256
 def score_policy(
     policy: Callable[[int, Stream], Policy], environment: Environment, step: int, stream: Stream
 ) -> list[Score]:
-    """Mean score and mean length of episodes in every regime.
+    """Compute the mean score and mean length of episodes in every regime.
 
     Args:
         policy: Makes the policy of some agents in episodes that begin, from their number and the

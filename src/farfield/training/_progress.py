@@ -199,7 +199,7 @@ class Reports:
 def not_finite_since(
     before: Int64[Tensor, " seed"], losses: Float[Tensor, " seed"], step: int
 ) -> Int64[Tensor, " seed"]:
-    """First step of the losses that are not finite, 0 where they are.
+    """Find the first step of the losses that are not finite, 0 where they are.
 
     On the device of the losses, and without waiting for it.
 
@@ -230,6 +230,6 @@ def mark(scores: list[Score], since: int, steps: int) -> None:
 
 
 def _all_finite(scores: Sequence[Score], step: int) -> bool:
-    """True if the scores and losses on training problems are finite at a step."""
+    """Tell if the scores and losses on training problems are finite at a step."""
     last = [score.value for score in scores if (score.step, score.regime) == (step, TRAINING)]
     return all(map(math.isfinite, last))

@@ -96,7 +96,7 @@ class FirstStep:
 
 
 def _is_of_users(experiment: Experiment) -> bool:
-    """True for an experiment with code of the user's, whose key must be the same as before."""
+    """Tell if it is an experiment with code of the user's, whose key must be the same as before."""
     described = experiment.to_json()
     if experiment.key_of(described) != experiment.key:
         raise ValueError(
@@ -124,7 +124,7 @@ def _tensors(learner: Any) -> dict[str, Tensor]:
 
 
 def _difference(first: dict[str, Tensor], second: dict[str, Tensor]) -> str | None:
-    """Name of the first tensor that differs, else `None`."""
+    """Find the name of the first tensor that differs, else `None`."""
     for name in first | second:
         if name not in first or name not in second or not _is_same(first[name], second[name]):
             return name
@@ -251,7 +251,7 @@ def changed_inputs(experiment: Experiment, recorded: Mapping[str, str]) -> list[
 
 
 def is_path(name: str) -> bool:
-    """True if a record names a file by its path, as it does where no task names it.
+    """Tell if a record names a file by its path, as it does where no task names it.
 
     Args:
         name: Name of a file in a record.

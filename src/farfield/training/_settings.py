@@ -21,7 +21,7 @@ _PRECISION: Final = {"float32": "highest", "tf32": "high"}
 
 
 def _flushes_denormals() -> bool:
-    """True if denormal numbers count as zero in this thread, which torch does not report."""
+    """Tell if denormal numbers count as zero in this thread, which torch does not report."""
     return sys.float_info.min / 2 == 0.0
 
 

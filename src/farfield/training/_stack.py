@@ -79,7 +79,7 @@ class Captured:
         self._replays = replay
 
     def __call__(self, inputs: Inputs) -> Any:
-        """Outputs of the function.
+        """Compute outputs of the function.
 
         Args:
             inputs: Its groups of tensors.
@@ -182,7 +182,7 @@ def _check_same_attributes(path: str, first: Mapping[str, Any], other: Mapping[s
 
 
 def _is_equal(first: Any, other: Any) -> bool:
-    """True if two plain values are the same, or cannot be compared."""
+    """Tell if two plain values are the same, or cannot be compared."""
     if type(first) is not type(other):
         return False
     match first:
@@ -407,7 +407,7 @@ class Stack:
         self.network(0)
 
     def _rehearsed(self, seed: int) -> list[Tensor]:
-        """Gradients, losses and scores of an update, with seeded global generators."""
+        """Compute the gradients, losses and scores of an update, with seeded global generators."""
         fixed = {name: tensor.clone() for name, tensor in self._fixed.items()}
         with forked_generators(stream(seed, "noise")):
             self._model.train()
@@ -436,7 +436,7 @@ class Stack:
         return learned | fixed | scored_tensors(self._turns)
 
     def score(self, step: int) -> list[list[Score]]:
-        """Scores of every regime after `step` updates, one list per seed."""
+        """Compute scores of every regime after `step` updates, one list per seed."""
         task = self._experiment.problem_task
         asked = [scored_sets(task, sets) for sets in self._sets]
         regimes = {name: [sets[name] for sets in asked] for name in asked[0]}
@@ -455,7 +455,7 @@ class Stack:
         return Together(self._model.eval(), self._scored()).answered(several)
 
     def _scored_alone(self, place: int, step: int) -> list[Score]:
-        """Scores of the network of a seed, by itself."""
+        """Compute scores of the network of a seed, by itself."""
         network, seed = self._calibrated(place), self.seeds[place]
         if not scored_tensors(self._turns):
             self._keep(place, network)
@@ -463,7 +463,7 @@ class Stack:
             return score_all(self._experiment, network, self._sets[place], step, seed)
 
     def _calibrated(self, place: int) -> nn.Module:
-        """The network of a seed with its statistics of the training problems."""
+        """Build the network of a seed with its statistics of the training problems."""
         network = self.network(place)
         with forked_generators(scoring_stream(self.seeds[place])):
             calibrate(network, self._sets[place][TRAINING])
@@ -488,7 +488,7 @@ class Stack:
         return [metric_points(step, task, *pair) for pair in pairs]
 
     def weights(self) -> list[dict[str, Any]]:
-        """The state dictionaries of the networks as they are scored, one per seed."""
+        """Read the state dictionaries of the networks as they are scored, one per seed."""
         places = range(len(self.seeds))
         if not scored_tensors(self._turns):
             return [dict(self.network(place).state_dict()) for place in places]
@@ -514,7 +514,7 @@ class Stack:
 
 
 def _are_alike(first: Sequence[Tensor], second: Sequence[Tensor]) -> bool:
-    """True if numbers differ by rounding at most: a GPU adds in any order."""
+    """Tell if numbers differ by rounding at most: a GPU adds in any order."""
     return all(
         torch.allclose(
             one, two, rtol=0.0, atol=1e-3 * float(one.nan_to_num().abs().sum()), equal_nan=True

@@ -116,7 +116,7 @@ def held_generators(network: nn.Module, *owners: object) -> list[Generator]:
 
 
 def _is_empty(value: object) -> bool:
-    """True for a container without content, as the hooks of most modules are."""
+    """Tell if it is a container without content, as the hooks of most modules are."""
     return type(value) in (dict, OrderedDict, list, tuple) and not value
 
 

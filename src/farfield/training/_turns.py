@@ -131,7 +131,7 @@ class Turn:
         return found
 
     def remembered(self) -> dict[str, Any]:
-        """Tensors that the objective remembers, by their names in a checkpoint."""
+        """List the tensors that the objective remembers, by their names in a checkpoint."""
         return {f"{self._prefix}{name}": tensor for name, tensor in self.state.items()}
 
     def remember(self, state: Mapping[str, Any]) -> None:
@@ -196,7 +196,7 @@ def scored_tensors(turns: Sequence[Turn]) -> dict[str, Tensor]:
 
 
 def _built(optimizer: Any, learned: Mapping[str, Tensor], rate: float) -> torch.optim.Optimizer:
-    """The optimizer of torch, with a group of its own for what does not decay."""
+    """Build the optimizer of torch, with a group of its own for what does not decay."""
     groups: dict[bool, list[Tensor]] = {}
     for name, parameter in learned.items():
         decays = not any(fnmatch(name, pattern) for pattern in optimizer.undecayed)
@@ -215,7 +215,7 @@ def _built(optimizer: Any, learned: Mapping[str, Tensor], rate: float) -> torch.
 def clip_grad_norm(
     gradients: Sequence[Tensor], clip_norm: float, *, stacked: bool = False
 ) -> list[Tensor]:
-    """Gradients scaled so that their joint norm is at most `clip_norm`.
+    """Compute the gradients scaled so that their joint norm is at most `clip_norm`.
 
     Not in place: of parameters that are added, autograd gives both one tensor.
 
