@@ -26,6 +26,7 @@ HELD = (
     "src/farfield/cli",
     "src/farfield/core",
     "src/farfield/execution",
+    "src/farfield/experiments",
     "src/farfield/explorer",
     "src/farfield/metrics",
     "src/farfield/records",

@@ -550,7 +550,7 @@ class Parts:
         return spec.build(known, self._stream.child(name))
 
     def _statistics(self, spec: Spec) -> dict[str, object]:
-        """Compute only the image statistics that the constructor asks for: all would take minutes."""
+        """Compute only the image statistics that the constructor takes: all would need minutes."""
         asked = inspect.signature(spec.cls).parameters.keys() - dict(spec.options).keys()
         known: dict[str, object] = {}
         if isinstance(self._task, HasPixelStatistics):
