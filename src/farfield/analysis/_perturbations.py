@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import radians
@@ -165,9 +166,72 @@ def _step(
     return dataclasses.replace(problems, items=moved)
 
 
+class NetworkChange:
+    """Change of the network that answers; a subclass is a frozen dataclass with a `network`."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)  # type: ignore[arg-type]
+
+    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
+        """Return the problems, unchanged.
+
+        Args:
+            model: Not used.
+            loss: Not used.
+            stream: Not used.
+        """
+        del model, loss, stream
+        return problems
+
+
+class _ImageChange:
+    """Change of the images of problems, which no network and no loss enters.
+
+    A subclass is a frozen dataclass that changes the images (`_change`).
+    """
+
+    def __post_init__(self) -> None:
+        check_fields(self)  # type: ignore[arg-type]
+
+    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
+        """Change the images of problems.
+
+        Args:
+            model: Not used.
+            loss: Not used.
+            stream: Source of random numbers.
+
+        Raises:
+            ValueError: If the items are no images.
+        """
+        del model, loss
+        return self._change(problems, stream)
+
+    @abstractmethod
+    def _change(self, problems: Problems, stream: Stream) -> Problems:
+        """Change the images, by random numbers of the stream where some are drawn."""
+
+
+def _images_of(problems: Problems, purpose: str = "") -> tuple[Tensor, tuple[str, ...]]:
+    """Return the items of problems as fractions, and the names of their axes.
+
+    Args:
+        problems: Problems over images.
+        purpose: End of the message of the error.
+
+    Raises:
+        ValueError: If the items are no images.
+    """
+    items = as_fractions(problems.table())
+    axes = axes_of(tuple(items.shape[1:]))
+    if "height" not in axes:
+        raise ValueError(f"items must be images{purpose}, got shape {(*items.shape[1:],)}")
+    return items, axes
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
-class Brightness:
+class Brightness(_ImageChange):
     r"""A number added to every pixel of an image.
 
     $$y = \min(\max(x + b, 0), 1)$$
@@ -185,9 +249,6 @@ class Brightness:
     shift: Annotated[float, Limits(at_least=-1, at_most=1)]
     of: str
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     @property
     def regime(self) -> Regime:
         """The regime of brighter or darker problems."""
@@ -197,24 +258,14 @@ class Brightness:
             unit=f"% of full intensity {'added' if self.shift > 0 else 'taken off'}",
         )
 
-    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
-        """The problems over brighter or darker images.
-
-        Args:
-            model: Not used.
-            loss: Not used.
-            stream: Not used.
-
-        Raises:
-            ValueError: If the items are no images.
-        """
-        del model, loss, stream
+    def _change(self, problems: Problems, stream: Stream) -> Problems:
+        del stream
         return _changed(problems, lambda images: images + self.shift)
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Contrast:
+class Contrast(_ImageChange):
     r"""The differences of the pixels of an image from its mean, times a factor.
 
     $$y = \min(\max(\bar x + c (x - \bar x), 0), 1)$$
@@ -232,9 +283,6 @@ class Contrast:
     factor: NonNegativeFloat
     of: str
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     @property
     def regime(self) -> Regime:
         """The regime of problems of more or less contrast."""
@@ -244,18 +292,8 @@ class Contrast:
             unit=f"% of contrast {'added' if self.factor > 1 else 'taken off'}",
         )
 
-    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
-        """The problems over images of more or less contrast.
-
-        Args:
-            model: Not used.
-            loss: Not used.
-            stream: Not used.
-
-        Raises:
-            ValueError: If the items are no images.
-        """
-        del model, loss, stream
+    def _change(self, problems: Problems, stream: Stream) -> Problems:
+        del stream
 
         def scaled(images: Tensor) -> Tensor:
             mean = images.mean(tuple(range(1, images.ndim)), keepdim=True)
@@ -265,16 +303,14 @@ class Contrast:
 
 
 def _changed(problems: Problems, change: Callable[[Tensor], Tensor]) -> Problems:
-    """The problems over changed images, cut off at 0 and 1."""
-    images = as_fractions(problems.table())
-    if "height" not in axes_of(tuple(images.shape[1:])):
-        raise ValueError(f"items must be images, got shape {(*images.shape[1:],)}")
+    """Change the images of problems, and clamp pixels to 0…1."""
+    images, _ = _images_of(problems)
     return dataclasses.replace(problems, items=change(images).clamp(0, 1))
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Rotation:
+class Rotation(_ImageChange):
     """Rotation of each image around its center, by an angle drawn uniformly to both sides.
 
     Numbers between pixels are interpolated bilinearly; outside an image there are zeros, black if
@@ -294,24 +330,13 @@ class Rotation:
     degrees: Annotated[float, Limits(above=0, at_most=180)]
     of: str
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     @property
     def regime(self) -> Regime:
         """The regime of rotated problems."""
         name = f"rotation-{self.degrees:g}-{self.of}"
         return Regime(name=name, distance=self.degrees, unit="degrees of rotation")
 
-    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
-        """The rotated problems, each with items of its own.
-
-        Args:
-            model: Not used.
-            loss: Not used.
-            stream: Source of the angles.
-        """
-        del model, loss
+    def _change(self, problems: Problems, stream: Stream) -> Problems:
         angle = _angles(self.degrees, problems, stream)
         cosine, sine = angle.cos(), angle.sin()
         return _sampled(problems, _matrices(cosine, -sine, sine, cosine))
@@ -319,7 +344,7 @@ class Rotation:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Shear:
+class Shear(_ImageChange):
     """Horizontal shear of each image around its center, by an angle drawn uniformly to both sides.
 
     An upright line is tilted by the angle, so that a row moves by its height over the center times
@@ -339,24 +364,13 @@ class Shear:
     degrees: Annotated[float, Limits(above=0, below=90)]
     of: str
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     @property
     def regime(self) -> Regime:
         """The regime of sheared problems."""
         name = f"shear-{self.degrees:g}-{self.of}"
         return Regime(name=name, distance=self.degrees, unit="degrees of shear")
 
-    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
-        """The sheared problems, each with items of its own.
-
-        Args:
-            model: Not used.
-            loss: Not used.
-            stream: Source of the angles.
-        """
-        del model, loss
+    def _change(self, problems: Problems, stream: Stream) -> Problems:
         slope = _angles(self.degrees, problems, stream).tan()
         one, zero = torch.ones_like(slope), torch.zeros_like(slope)
         return _sampled(problems, _matrices(one, slope, zero, one))
@@ -364,7 +378,7 @@ class Shear:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Zoom:
+class Zoom(_ImageChange):
     """Zoom of every image into or out of its center, by one scale.
 
     The scale is the share of the side that is seen: at 0.6 the middle 60 % of the rows and columns
@@ -385,9 +399,6 @@ class Zoom:
     scale: PositiveFloat
     of: str
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     @property
     def regime(self) -> Regime:
         """The regime of zoomed problems, at the distance of what is cut off or added."""
@@ -395,15 +406,8 @@ class Zoom:
         unit = f"% of the side {'cut off' if self.scale < 1 else 'added'}"
         return Regime(name=f"zoom-{self.scale:g}-{self.of}", distance=change, unit=unit)
 
-    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
-        """The problems zoomed in or out, each with items of its own.
-
-        Args:
-            model: Not used.
-            loss: Not used.
-            stream: Not used.
-        """
-        del model, loss, stream
+    def _change(self, problems: Problems, stream: Stream) -> Problems:
+        del stream
         scale = torch.full((problems.index.numel(),), self.scale, dtype=torch.float64)
         zero = torch.zeros_like(scale)
         return _sampled(problems, _matrices(scale, zero, zero, scale))
@@ -432,10 +436,7 @@ def _sampled(problems: Problems, matrix: Float[Tensor, "item 2 2"]) -> Problems:
         ValueError: If the items are no images.
     """
     problems = problems.unshared()
-    items = as_fractions(problems.table())
-    axes = axes_of(tuple(items.shape[1:]))
-    if "height" not in axes:
-        raise ValueError(f"items must be images to be deformed, got shape {(*items.shape[1:],)}")
+    items, axes = _images_of(problems, " to be deformed")
     by_channel = items.unsqueeze(1) if "channel" not in axes else items
     last = axes[-1] == "channel"
     images = by_channel.movedim(-1, 1) if last else by_channel
@@ -456,7 +457,7 @@ def _grid(
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Occlusion:
+class Occlusion(_ImageChange):
     """One square in each image, around a pixel that is drawn evenly.
 
     Some of a square may lie outside the image. Within it each channel has its mean over all images
@@ -479,34 +480,15 @@ class Occlusion:
     of: str
     fill: float | None = None
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     @property
     def regime(self) -> Regime:
         """The regime of occluded problems."""
         name = f"occlusion-{self.size}-{self.of}"
         return Regime(name=name, distance=self.size, unit="pixels of a side occluded")
 
-    def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
-        """The occluded problems, each with items of its own.
-
-        Args:
-            model: Not used.
-            loss: Not used.
-            stream: Source of the centers.
-
-        Raises:
-            ValueError: If the items are no images.
-        """
-        del model, loss
+    def _change(self, problems: Problems, stream: Stream) -> Problems:
         problems = problems.unshared()
-        items = as_fractions(problems.table())
-        axes = axes_of(tuple(items.shape[1:]))
-        if "height" not in axes:
-            raise ValueError(
-                f"items must be images to be occluded, got shape {(*items.shape[1:],)}"
-            )
+        items, axes = _images_of(problems, " to be occluded")
         height, width = (items.shape[1 + axes.index(side)] for side in ("height", "width"))
         drawn = stream.numpy().integers((height, width), size=(len(items), 2))
         covered = square_mask(torch.from_numpy(drawn).to(items.device), self.size, (height, width))

@@ -6,9 +6,9 @@ import contextlib
 import copy
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 import torch
@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.analysis._learning import mean_score
+from farfield.analysis._perturbations import NetworkChange
 from farfield.core import Problems, Stream
-from farfield.core.internal import check_fields
 from farfield.functional.internal import ScriptTrace, sinusoidal_position
 from farfield.models import Transformer
 from farfield.models.internal import Relational
@@ -88,12 +88,32 @@ def interpreter_of(network: nn.Module) -> NeuralInterpreter:
     Raises:
         ValueError: If there is none, or several.
     """
-    found = [part for part in network.modules() if isinstance(part, NeuralInterpreter)]
+    return _only_part(network, NeuralInterpreter)
+
+
+_Part = TypeVar("_Part", bound=nn.Module)
+
+
+def _only_part(network: nn.Module, kind: type[_Part]) -> _Part:
+    """Find the only part of a class in a network."""
+    found = [part for part in network.modules() if isinstance(part, kind)]
     if len(found) != 1:
         raise ValueError(
-            f"network must hold one NeuralInterpreter, got {len(found)} in {type(network).__name__}"
+            f"network must hold one {kind.__name__}, got {len(found)} in {type(network).__name__}"
         )
     return found[0]
+
+
+def _inputs_of(part: nn.Module, network: nn.Module, problems: Problems) -> tuple[Any, ...]:
+    """Run a network on problems, and return the inputs of one of its parts."""
+    shown: list[tuple[Any, ...]] = []
+    hook = part.register_forward_pre_hook(lambda _, given: shown.append(given))
+    try:
+        with torch.inference_mode():
+            network(problems.table(), problems.index)
+    finally:
+        hook.remove()
+    return shown[0]
 
 
 def routing_of(network: nn.Module, problems: Problems) -> Routing:
@@ -109,15 +129,9 @@ def routing_of(network: nn.Module, problems: Problems) -> Routing:
         gondal2021, Figures 3 and 4.
     """
     core = interpreter_of(network)
-    problems = problems.compact()
-    shown: list[Tensor] = []
-    hook = core.register_forward_pre_hook(lambda _, given: shown.append(given[0]))
-    try:
-        with torch.inference_mode():
-            network(problems.table(), problems.index)
-            traces = core.trace(shown[0])
-    finally:
-        hook.remove()
+    z = _inputs_of(core, network, problems.compact())[0]
+    with torch.inference_mode():
+        traces = core.trace(z)
     nearest = [_nearest(trace, core, number) for number, trace in enumerate(traces)]
     return Routing(
         compatibility=torch.cat([trace.compatibility for trace in traces]),
@@ -258,7 +272,7 @@ def scores_without_functions(
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class RandomAttention:
+class RandomAttention(NetworkChange):
     """Attention of neural function modules that is drawn at random in a test: an ablation.
 
     The problems stay as they are. In place of the network a copy of it answers, in which every
@@ -276,30 +290,10 @@ class RandomAttention:
 
     of: str
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     @property
     def regime(self) -> Regime:
         """The regime of answers by a network whose attention is random."""
         return Regime(name=f"random-attention-{self.of}", distance=1.0, unit="random attention")
-
-    def __call__(
-        self,
-        model: Callable[[Tensor, Tensor], Tensor],
-        problems: Problems,
-        loss: Callable[[Tensor, Problems], Tensor],
-        stream: Stream,
-    ) -> Problems:
-        """The problems as they are.
-
-        Args:
-            model: Not used.
-            loss: Not used.
-            stream: Not used.
-        """
-        del model, loss, stream
-        return problems
 
     def network(self, model: nn.Module, stream: Stream) -> nn.Module:
         """A copy of a network whose attention is drawn.
@@ -344,12 +338,7 @@ def multi_pass_of(network: nn.Module) -> MultiPass:
     Raises:
         ValueError: If there is none, or several.
     """
-    found = [part for part in network.modules() if isinstance(part, MultiPass)]
-    if len(found) != 1:
-        raise ValueError(
-            f"network must hold one MultiPass, got {len(found)} in {type(network).__name__}"
-        )
-    return found[0]
+    return _only_part(network, MultiPass)
 
 
 def layer_reads_of(network: nn.Module, problems: Problems) -> tuple[LayerRead, ...]:
@@ -364,12 +353,7 @@ def layer_reads_of(network: nn.Module, problems: Problems) -> tuple[LayerRead, .
     Reference:
         lamb2022, section 10.3.2.
     """
-    part, problems = multi_pass_of(network), problems.compact()
-    shown: list[Any] = []
-    hook = part.register_forward_pre_hook(lambda _, given: shown.append(given))
-    try:
-        with torch.inference_mode():
-            network(problems.table(), problems.index)
-            return part.trace(*shown[0])
-    finally:
-        hook.remove()
+    part = multi_pass_of(network)
+    inputs = _inputs_of(part, network, problems.compact())
+    with torch.inference_mode():
+        return part.trace(*inputs)

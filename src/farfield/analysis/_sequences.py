@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -11,8 +11,9 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
 from farfield.analysis._learning import mean_score
+from farfield.analysis._perturbations import NetworkChange
 from farfield.core import Problems, Stream
-from farfield.core.internal import Fraction, PositiveFloat, Size, check_fields
+from farfield.core.internal import Fraction, PositiveFloat, Size
 from farfield.functional.internal import cached_log_probs
 from farfield.models import SequenceModel
 from farfield.models.internal import RollOut
@@ -94,7 +95,7 @@ def copy_last_frame(problems: Problems, given: int) -> Float[Tensor, "batch time
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class NeuralCache:
+class NeuralCache(NetworkChange):
     """Words that followed similar hidden states, as further answers of a trained language model.
 
     The problems stay as they are. In place of the network answers one that remembers the last
@@ -121,32 +122,12 @@ class NeuralCache:
     scale: PositiveFloat = 1.0
     weight: Fraction = 0.1
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     @property
     def regime(self) -> Regime:
         """The regime of answers with the cache."""
         return Regime(
             name=f"cache-{self.of}", distance=0.0, unit="kinds of text that training lacks"
         )
-
-    def __call__(
-        self,
-        model: Callable[[Tensor, Tensor], Tensor],
-        problems: Problems,
-        loss: Callable[[Tensor, Problems], Tensor],
-        stream: Stream,
-    ) -> Problems:
-        """The problems as they are.
-
-        Args:
-            model: Not used.
-            loss: Not used.
-            stream: Not used.
-        """
-        del model, loss, stream
-        return problems
 
     def network(self, model: nn.Module, stream: Stream) -> nn.Module:
         """The network with a cache.
