@@ -29,6 +29,8 @@ HELD = (
     "src/farfield/experiments",
     "src/farfield/explorer",
     "src/farfield/metrics",
+    "src/farfield/nn/_recurrent",
+    "src/farfield/nn/_rims",
     "src/farfield/records",
     "src/farfield/suites",
     "src/farfield/tasks",

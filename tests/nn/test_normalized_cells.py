@@ -426,7 +426,7 @@ def test_wrong_inputs_are_refused(kind: str) -> None:
     state = begun(kind, 1, 3)
     for inputs in (x, packed):
         with pytest.raises(
-            ValueError, match=r"hx must be what a call returned, of shape \(1, 2, 4\)"
+            ValueError, match=r"hx must be the state of a call, of shape \(1, 2, 4\)"
         ):
             module(inputs, state)
 

@@ -724,7 +724,7 @@ def test_wrong_inputs_are_refused() -> None:
     with pytest.raises(ValueError, match="as the weights are, got torch"):
         layer(torch.zeros(TIME, BATCH, FEATURES))
     x = torch.zeros(TIME, 2, FEATURES, dtype=torch.float64)
-    message = r"hx must be what a call returned, of shape \(1, 2, 24\).*, got"
+    message = r"hx must be the state of a call, of shape \(1, 2, 24\).*, got"
     for module, state in ((layer, begun(layer, 3)), (layer, begun(gru, 2)), (gru, begun(layer, 2))):
         with pytest.raises(ValueError, match=message):
             module(x, passed(state))

@@ -451,7 +451,7 @@ def test_wrong_states_are_refused(name: str, unchecked) -> None:
         (*parts(state), parts(state)[0]),
     ]
     for one in wrong:
-        with pytest.raises(ValueError, match="hx must be what a call returned, of shape"):
+        with pytest.raises(ValueError, match="hx must be the state of a call, of shape"):
             module(x, one)
 
 
@@ -459,7 +459,7 @@ def test_wrong_states_are_refused(name: str, unchecked) -> None:
 def test_what_is_no_state_is_refused(name: str, unchecked) -> None:
     module, x = made(name), drawn(TIME, BATCH, INPUTS)
     for wrong in ("hidden", 0, [None] * len(parts(module(x)[1]))):
-        with pytest.raises(ValueError, match=r"hx must be a t.*, what a call returned, got"):
+        with pytest.raises(ValueError, match=r"hx must be a t.* from a call, got"):
             module(x, wrong)
     with pytest.raises(ValueError, match="input must be a tensor, a PackedSequence or Indexed, go"):
         module(x.numpy())
@@ -472,7 +472,7 @@ def test_a_batch_may_be_empty(name: str, unchecked) -> None:
         outputs, state = module(drawn(TIME, 0, INPUTS), given)
         assert outputs.shape == (TIME, 0, HIDDEN)
         assert all(part.shape[1] == 0 for part in parts(state))
-    with pytest.raises(ValueError, match="hx must be what a call returned, of shape"):
+    with pytest.raises(ValueError, match="hx must be the state of a call, of shape"):
         module(drawn(TIME, 0, INPUTS), module(drawn(TIME, BATCH, INPUTS))[1])
     nothing = Indexed(drawn(5, INPUTS), torch.zeros(TIME, 0, dtype=torch.int64))
     assert module(nothing)[0].shape == (TIME, 0, HIDDEN)

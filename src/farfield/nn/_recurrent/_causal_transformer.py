@@ -25,15 +25,15 @@ from farfield.nn._recurrent._states import State
 
 @final
 class CausalTransformer(SequenceLayer):
-    r"""Let every step attend to the steps before it, nearer ones more easily.
+    r"""Attend from every time step to the steps before it, with a bias towards nearer steps.
 
     $$u = x + W_o \, \mathrm{Attention}(\mathrm{LN}(x)), \qquad
       y = u + W_2 \, \mathrm{GELU}(W_1 \, \mathrm{LN}(u))$$
 
     in each block, behind a linear layer on the inputs and before a last $\mathrm{LN}$. The scores
     of attention fall with the distance at a fixed rate for each head (`causal_attention`), and
-    there is no other position: a sequence longer than all in training puts nothing into the
-    network that it has not seen. `farfield.models.Transformer` averages over a problem and adds a
+    there is no other position: a sequence longer than all in training contains no position that
+    training lacks. `farfield.models.Transformer` averages over a problem and adds a
     code of positions; here every step has an output, which later ones do not change.
 
     With `layer_heads` each block reads all states before it, position by position, by a neural
@@ -42,7 +42,7 @@ class CausalTransformer(SequenceLayer):
     $$a = \mathrm{NFM}(x; x_0, …, x), \qquad u = x + W_o \, \mathrm{Attention}(\mathrm{LN}(a))$$
 
     where queries, keys and values are the states themselves, $x_0$ the embedded inputs and the
-    others what the blocks before have given.
+    other states the outputs of the blocks before.
 
     Its state is the keys and values of the steps before. It grows with them, unless a `window`
     bounds how far back a step sees.
@@ -136,7 +136,7 @@ class CausalTransformer(SequenceLayer):
 
 
 class _Block(nn.Module):
-    """Attention to the past and a network for each step, each added to what it is given."""
+    """Residual block: attention to the past, then a network for each step."""
 
     def __init__(
         self,
@@ -157,11 +157,11 @@ class _Block(nn.Module):
         self.fc1, self.fc2 = drawn(size, feedforward_size), drawn(feedforward_size, size)
 
     def forward(self, x: Tensor, read: Tensor, before: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
-        """The block on `(batch, time, feature)`, and the keys and values that the next sees.
+        """Run the block on `(batch, time, feature)`; return the keys and values to keep too.
 
         Args:
-            x: What the block adds to.
-            read: What it attends to; `x` itself where earlier states are not read.
+            x: Inputs of the residual connections.
+            read: Inputs of attention; `x` where earlier states are not read.
             before: Keys and values of the steps before.
         """
         query, *new = self.attention_in(self.norm1(read)).chunk(3, dim=-1)

@@ -74,19 +74,19 @@ class GRUDynamics:
 
 
 RunLayer = Callable[[Tensor | Indexed, State], tuple[Any, ...]]
-"""Function from inputs and a state to outputs, the last state, and what else there may be."""
+"""Function from inputs and a state to outputs, the last state, and further values."""
 
 
 def run_layers(
     layers: Sequence[RunLayer], x: Tensor | Indexed, state: State, *, dropout: float
 ) -> tuple[Tensor, State]:
-    """Run layers that each read the outputs of the one before; return the last outputs and states.
+    """Run a stack of layers; return the outputs of the last layer and the last state of each.
 
     Args:
         layers: The layers.
         x: The inputs, `(time, batch, feature)`.
-        state: Each part with the layers on its first axis.
-        dropout: Probability that a number that one layer gives the next is dropped.
+        state: Parts of the state, with the layers on the first axis.
+        dropout: Probability that an output is dropped between two layers.
     """
     first, *others = zip(*(part.unbind(0) for part in state), strict=True)
     outputs, last, *_ = layers[0](x, first)
@@ -98,20 +98,17 @@ def run_layers(
 
 
 class RecurrentLayers(SequenceLayer):
-    """Layers that each read the hidden states of the one before, with the weights of torch's.
+    """Stack of layers with the parameters of torch's; each reads the hidden states below it.
 
     A subclass runs a layer over a sequence (`_run_layer`), and names the numbers of gates and of
     parts of a state.
 
     Args:
-        input_size: Number of features of an input.
-        hidden_size: Number of hidden units.
-        num_layers: Number of layers.
-        bias: Whether the projections have biases, two to each layer as in torch.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        dropout: Probability that a hidden state between two layers is dropped in training.
+        num_layers: Number of layers; each reads the hidden states of the layer before.
+        bias: True for the biases $b_x$ and $b_h$ of each layer.
+        dropout: Probability that a hidden state between two layers is dropped in training, drawn
+            from torch's global generator, as in torch.
         bidirectional: Refused unless False.
-        generator: Source of the first weights, on the CPU; None is torch's global generator.
 
     Raises:
         ValueError: If a second direction is asked for.
@@ -146,7 +143,7 @@ class RecurrentLayers(SequenceLayer):
             nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
     def _add_weights(self, layer: int, *, rows: int) -> None:
-        """Weights and biases of a layer, without values."""
+        """Register the weights and biases of a layer, without values."""
         shapes: dict[str, tuple[int, ...]] = {
             "weight_ih": (rows, self.hidden_size if layer else self.input_size),
             "weight_hh": (rows, self.hidden_size),
@@ -157,7 +154,7 @@ class RecurrentLayers(SequenceLayer):
             self.register_parameter(f"{name}_l{layer}", nn.Parameter(torch.empty(shape)))
 
     def _weights(self, layer: int) -> GatedParameters:
-        """Weights and biases of the two projections of a layer."""
+        """Return the weights and biases of the two projections of a layer."""
         names = ("weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if self.bias else ()))
         return GatedParameters(*(getattr(self, f"{name}_l{layer}") for name in names))
 
@@ -165,7 +162,7 @@ class RecurrentLayers(SequenceLayer):
         return (x.new_zeros(self.num_layers, x.shape[1], self.hidden_size),) * self._num_states
 
     def _run_layer(self, layer: int, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
-        """Hidden states of a layer after every step, and its last state."""
+        """Run a layer: hidden states after every step, and the last state."""
         raise NotImplementedError
 
     def _run(self, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
@@ -173,7 +170,7 @@ class RecurrentLayers(SequenceLayer):
         return run_layers(layers, x, state, dropout=self.dropout * self.training)
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Format the options for `print`."""
         return (
             f"{self.input_size}, {self.hidden_size}, num_layers={self.num_layers}, "
             f"bias={self.bias}, batch_first={self.batch_first}, dropout={self.dropout}"
@@ -235,7 +232,7 @@ class FusedLayers(RecurrentLayers):
         self.to(device=device, dtype=dtype)
 
     def flatten_parameters(self) -> None:
-        """Lay the weights out as one piece of memory where they are for cuDNN, as torch does.
+        """Lay the weights out in one block of memory for cuDNN, as torch does.
 
         Moving the layer to a GPU calls it.
         """
@@ -254,13 +251,13 @@ class FusedLayers(RecurrentLayers):
         return self
 
     def _is_written_out(self, x: Tensor | Indexed) -> bool:
-        """True if the kernel is slower, not made for this, or would ask for AVX-512."""
+        """Tell whether the kernel is slower, lacks support, or would require AVX-512."""
         items = x.items if isinstance(x, Indexed) else x
         by_steps = items is not x or torch.is_autocast_enabled("cpu")
         return is_transformed() or (on_cpu(items) and by_steps)
 
     def _run_kernel(self, x: Tensor, state: State, *options: Any) -> tuple[Tensor, ...]:
-        """Outputs and the parts of the last state, the options in torch's order."""
+        """Call the kernel with options in torch's order: outputs and parts of the last state."""
         raise NotImplementedError
 
     def _run(self, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
@@ -291,25 +288,20 @@ def _rename_weights(
 
 @final
 class LSTMLayer(FusedLayers):
-    r"""torch's LSTM, by its fused kernel where that is the faster one.
+    r"""LSTM of torch, by its fused kernel where that is faster.
 
     $$i, f, g, o = W_x x_t + b_x + W_h h_{t-1} + b_h, \qquad
       c_t = \sigma(f) c_{t-1} + \sigma(i) \tanh(g), \qquad
       h_t = \sigma(o) \tanh(c_t)$$
 
     It is called as `torch.nn.LSTM` is and has the same weights by the same names, so that those of
-    one load into the other. Beside that it draws its first weights from a generator and says what
-    is wrong with an input in words. There is no second direction.
-    It goes step by step under the transformations of `torch.func`, for which torch's kernel is not
-    made, and on a CPU over `Indexed` sequences and under `torch.autocast`. `NormalizedLSTM` takes
-    normalizers, and is the slower one.
+    one load into the other. In addition it draws its initial parameters from a generator and
+    explains wrong inputs. There is no second direction. It runs step by step under the
+    transformations of `torch.func`, which torch's kernel does not support, and on a CPU over
+    `Indexed` sequences and under `torch.autocast`. `NormalizedLSTM` takes normalizers, and is
+    slower.
 
     Args:
-        num_layers: Number of layers, each reading the hidden states of the one before.
-        bias: Whether there are the biases $b_x$ and $b_h$.
-        dropout: Probability that a hidden state between two layers is dropped in training; drawn
-            from torch's global generator, as in torch.
-        bidirectional: Refused unless False.
         proj_size: Refused unless 0.
 
     Shape:
@@ -378,25 +370,18 @@ class LSTMLayer(FusedLayers):
 
 @final
 class GRULayer(FusedLayers):
-    r"""torch's gated recurrent unit, by its own kernel.
+    r"""Gated recurrent unit of torch, by its kernel.
 
     $$r, z = \sigma(W_x x_t + b_x + W_h h_{t-1} + b_h), \qquad
       n = \tanh(W_x' x_t + b_x' + r (W_h' h_{t-1} + b_h')), \qquad
       h_t = (1 - z) n + z h_{t-1}$$
 
     It is called as `torch.nn.GRU` is and has the same weights by the same names, so that those of
-    one load into the other. Beside that it draws its first weights from a generator and says what
-    is wrong with an input in words. There is no second direction.
-    It goes step by step under the transformations of `torch.func`, for which torch's kernel is not
-    made, and on a CPU over `Indexed` sequences and under `torch.autocast`. `NormalizedGRU` takes
-    normalizers, and is the slower one.
-
-    Args:
-        num_layers: Number of layers, each reading the hidden states of the one before.
-        bias: Whether there are the biases $b_x$ and $b_h$.
-        dropout: Probability that a hidden state between two layers is dropped in training; drawn
-            from torch's global generator, as in torch.
-        bidirectional: Refused unless False.
+    one load into the other. In addition it draws its initial parameters from a generator and
+    explains wrong inputs. There is no second direction. It runs step by step under the
+    transformations of `torch.func`, which torch's kernel does not support, and on a CPU over
+    `Indexed` sequences and under `torch.autocast`. `NormalizedGRU` takes normalizers, and is
+    slower.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,

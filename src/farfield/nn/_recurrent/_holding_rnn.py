@@ -1,4 +1,4 @@
-"""A recurrent layer that can hold what it has read for as long as nothing happens."""
+"""Recurrent layer that can hold its state for as long as nothing happens."""
 
 from __future__ import annotations
 
@@ -19,43 +19,43 @@ from farfield.nn._recurrent._states import State
 HOLD = 2.0
 """First bias of the gates: most groups hold most of their state at first (z = 5/6)."""
 SPREAD = 2.0
-"""Standard deviation, over inputs of length 1, of what they first add to the gates."""
+"""Standard deviation, over inputs of length 1, of their first contributions to the gates."""
 
 
 @final
 class HoldingRNN(SequenceLayer):
-    r"""A recurrent layer whose groups of units hold their state exactly, or move on together.
+    r"""Recurrent layer with groups of units that hold their state exactly, or change together.
 
     $$z_t = \min(1, \max(0, \tfrac12 + (W_z x_t + U h_{t-1} + b) / 6)), \qquad
       c_t = N(A h_{t-1} + W x_t), \qquad
       h_t = z_t h_{t-1} + (1 - z_t) c_t$$
 
     with one number of $z$ for each group and $N(c) = c / \sqrt{\overline{c^2} + 10^{-6}}$ dividing
-    by the root of the mean square over all units. Like the mechanisms of `RIMs`, groups that have
-    nothing to do with an input stay as they are; other than there, no fixed number of them has to
-    be active, and the gates are learned by gradients. The gates of a GRU are sigmoids, which never
-    quite reach 1: of what it holds through T steps a fraction $z^T$ is left. Here a gate reaches 1,
-    and the state after ten thousand steps is that after one.
+    by the root of the mean square over all units. Like the mechanisms of `RIMs`, groups that an
+    input does not concern keep their state; unlike there, no fixed number of groups has to be
+    active, and the gates are learned by gradients. The gates of a GRU are sigmoids, which never
+    reach 1: after T steps a fraction $z^T$ of its state is left. Here a gate reaches 1, and the
+    state after ten thousand steps equals the state after one.
 
-    Beside the groups there can be units that add up what gates of their own let pass:
+    Beside the groups there can be units that sum inputs through separate gates:
 
     $$g_t = \min(1, \max(0, \tfrac12 + (W_g x_t + b_g) / 6)), \qquad
       s_t = s_{t-1} + g_t \cdot V x_t$$
 
-    Neither their gates nor the groups know what the sums have come to or what is held, so that a
-    sum means the same after any number of steps.
+    Neither their gates nor the groups read the sums or the held state, so that a sum means the
+    same after any number of steps.
 
     Args:
         num_groups: Number of groups of units, each with a gate.
-        num_sums: Number of the hidden units that add up.
-        dropout: Probability that what a group holds is dropped from an output in training, each
-            number anew; sums are not, so that what has to be exact is left to them. Drawn from
-            torch's global generator.
-        min_added: The least that the gate of a sum can be, other than 0; None is `min_update`. What
-            leaks through one that stands ajar is too little to be seen in training.
-        min_update: The least fraction of a unit that a step can change, other than nothing. At 0 a
-            gate can come as close to 1 as it likes, and what leaks is too little to be seen in
-            training and too much after ten thousand steps.
+        num_sums: Number of the hidden units that are sums.
+        dropout: Probability that an element of the held state is dropped from an output in
+            training; sums are never dropped, so that they stay exact. Drawn from torch's global
+            generator.
+        min_added: Least value of the gate of a sum, other than 0; None is `min_update`. The leak
+            of a smaller value is too little to be seen in training.
+        min_update: Least fraction of a unit that a step can change, other than 0. At 0 a gate can
+            come arbitrarily close to 1, and the leak is too little to be seen in training and too
+            much after ten thousand steps.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -66,16 +66,15 @@ class HoldingRNN(SequenceLayer):
         weight_ih: $W$, $V$, $W_z$ and $W_g$ below each other.
         weight_hh: $A$ above $U$; $A$ is orthogonal at first.
         bias: $b$ before $b_g$.
-        added: Module that the gates of the sums go through, `(time, batch, num_sums)`: a place for
-            an objective to make adding dear (`farfield.objectives.ActivationL1`), or sums add what
-            they need not.
+        added: Module that the gates of the sums pass through, `(time, batch, num_sums)`, for an
+            objective that penalizes summation (`farfield.objectives.ActivationL1`).
 
     Raises:
         ValueError: If a size is below 1, the units do not divide into the groups, `min_update` or
             `min_added` is not in [0, 1), or the input or the state has another shape.
 
     Reference:
-        lamb2022, section 8.2: mechanisms that are not active stay as they are. The layer itself is
+        lamb2022, section 8.2: mechanisms that are not active keep their state. The layer itself is
         Farfield's own.
     """
 
@@ -142,7 +141,7 @@ class HoldingRNN(SequenceLayer):
         return outputs, (torch.cat([held[-1:], sums[-1:]], dim=-1),)
 
     def extra_repr(self) -> str:
-        """The sizes, for `print`."""
+        """Format the sizes for `print`."""
         sizes = f"{super().extra_repr()}, num_groups={self.num_groups}"
         sizes += f", num_sums={self.num_sums}" if self.num_sums else ""
         sizes += f", dropout={self.dropout:g}" if self.dropout else ""

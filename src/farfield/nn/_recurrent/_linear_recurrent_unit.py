@@ -19,15 +19,15 @@ from farfield.nn._recurrent._states import State
 
 @final
 class LinearRecurrentUnit(SequenceLayer):
-    r"""Carry a complex state from step to step, each number by its own factor, and mix in between.
+    r"""Linear recurrence of a complex state with one factor per element, mixed between blocks.
 
     $$h_t = \lambda h_{t-1} + \gamma B \, \mathrm{LN}(x_t), \qquad
       y_t = \mathrm{Re}(C h_t) + D \, \mathrm{LN}(x_t), \qquad
       x_t' = x_t + W \mathrm{GELU}(y_t) \cdot \sigma(V \mathrm{GELU}(y_t))$$
 
     in each block, behind a linear layer on the inputs, with
-    $\lambda = \exp(-e^\nu + i e^\theta)$ inside the unit disk. Nothing bends what a step hands to
-    the next, so that a gradient neither grows nor, where $|\lambda|$ is near 1, is lost on the
+    $\lambda = \exp(-e^\nu + i e^\theta)$ inside the unit disk. No non-linearity lies between two
+    steps, so that a gradient neither grows nor, where $|\lambda|$ is near 1, is lost on the
     way: with `radius=(0.9999, 0.99999)` the numbers keep a third to nine tenths of a past 10,000
     steps back. The factor $\gamma$, learned from $\sqrt{1 - |\lambda|^2}$ on, keeps the numbers
     of the size of the inputs.
@@ -97,7 +97,7 @@ class LinearRecurrentUnit(SequenceLayer):
 
 
 class _Block(nn.Module):
-    """The recurrence and the gated network, added to what the block is given."""
+    """Residual block: the recurrence, then the gated network."""
 
     def __init__(
         self, size: int, nu: Tensor, theta: Tensor, generator: torch.Generator | None
@@ -120,7 +120,7 @@ class _Block(nn.Module):
         self.gated = xavier_uniform_(uninitialized(nn.Linear, size, 2 * size), generator)
 
     def forward(self, x: Tensor, before: Tensor) -> tuple[Tensor, Tensor]:
-        """The block on `(time, batch, feature)`, and the last numbers that it carries."""
+        """Run the block on `(time, batch, feature)`; return its last complex state too."""
         normed = self.norm(x)
         states = linear_recurrence(
             self._entering(normed, before),
@@ -132,7 +132,7 @@ class _Block(nn.Module):
         return x + F.glu(self.gated(F.gelu(y))), parts[-1]
 
     def _entering(self, normed: Tensor, like: Tensor) -> Tensor:
-        """Inputs that each step adds to the complex numbers."""
+        """Compute the inputs that each step adds to the complex state."""
         scaled = self.gamma.exp()[:, None, None] * self.enter
         parts = F.linear(normed, scaled.flatten(0, 1)).to(like.dtype)
         return torch.view_as_complex(torch.unflatten(parts, -1, (len(self.nu), 2)))

@@ -32,14 +32,14 @@ from farfield.nn._recurrent._states import State
 
 @final
 class NTMLayer(SequenceLayer):
-    r"""Let an LSTM read and write a memory of slots at every step, by content and by place.
+    r"""LSTM that reads and writes a memory of slots at every step, by content and by location.
 
     $$r = \sum_i w^r_i M_i, \qquad M_i \leftarrow M_i (1 - w^w_i e) + w^w_i a$$
 
     with the weights of a reading and of a writing head, found by the cosine with a key, mixed with
     where the head was before, turned by up to one slot, and sharpened. It has the steps of
-    `farfield.models.NTM`, which answers once at the end; here every step has an output, the state
-    of the controller and behind it what was read.
+    `farfield.models.NTM`, which answers once at the end; here every step has an output: the state
+    of the controller, then the values read.
 
     Args:
         hidden_size: Number of features of an output: the controller has `hidden_size - slot_size`
@@ -56,7 +56,7 @@ class NTMLayer(SequenceLayer):
     Attributes:
         controller: Holds the weights of the LSTM.
         heads: All heads as one layer; `farfield.functional.NTMParameters` names its rows.
-        memory: What the memory holds at the start of every sequence, learned.
+        memory: Contents of the memory at the start of every sequence, learned.
 
     Raises:
         ValueError: If a size is below 1, nothing of `hidden_size` is left for the controller, or
@@ -105,7 +105,7 @@ class NTMLayer(SequenceLayer):
 
 
 def controller_size(hidden_size: int, read_size: int) -> int:
-    """Hidden units of a controller where outputs are its state and what was read.
+    """Return the number of hidden units of a controller whose outputs include the values read.
 
     Raises:
         ValueError: If nothing is left for the controller.
@@ -120,14 +120,14 @@ def controller_size(hidden_size: int, read_size: int) -> int:
 
 @final
 class DNC(SequenceLayer):
-    r"""Let an LSTM write to slots that are free, and read them by content or in order of writing.
+    r"""LSTM that writes to free slots, and reads slots by content or in order of writing.
 
     $$M_i \leftarrow M_i (1 - w_i e) + w_i v, \qquad w = g_w (g_a a + (1 - g_a) c), \qquad
       w^r = \pi_1 L^\top w^{r\prime} + \pi_2 c^r + \pi_3 L w^{r\prime}$$
 
-    with $c$ and $c^r$ the likeness to a key, $a$ what is free (`slot_allocation`), and $L$ which
-    slot was written after which (`slot_links`). An `NTMLayer` turns from slot to slot instead, and
-    overwrites what it cannot tell to be in use.
+    with $c$ and $c^r$ the similarity to a key, $a$ the allocation of free slots
+    (`slot_allocation`), and $L$ the order of writing (`slot_links`). An `NTMLayer` turns from slot
+    to slot instead, and cannot see which slots are in use.
 
     Args:
         hidden_size: Number of features of an output: the controller has `hidden_size - num_heads ×
@@ -140,12 +140,12 @@ class DNC(SequenceLayer):
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
         input_size)`, a `PackedSequence` or `Indexed`; and a state of nine parts, each with an axis
         of 1 before those that `farfield.functional.DNCState` names. Out: the state of the
-        controller and behind it what each head has read, `hidden_size` features, and the last
+        controller, then the values that each head has read, `hidden_size` features, and the last
         state.
 
     Attributes:
         controller: Holds the weights of the LSTM.
-        interface: What the controller asks of the memory as one layer;
+        interface: Requests of the controller to the memory as one layer;
             `farfield.functional.DNCParameters` names its rows.
 
     Raises:
@@ -197,7 +197,7 @@ class DNC(SequenceLayer):
 
 @final
 class EntNet(SequenceLayer):
-    r"""Let each slot take in what is near to it or to its key, and keep its length.
+    r"""Memory of slots, each of which reads inputs near to it or to its key, at constant length.
 
     $$g_j = \sigma(s \cdot h_j + s \cdot w_j), \qquad
       \tilde h_j = \phi(U h_j + V w_j + W s), \qquad
@@ -205,8 +205,8 @@ class EntNet(SequenceLayer):
 
     The paper's inputs are sentences, encoded by a sum of weighted words; here they are vectors,
     and $s$ is a linear layer of them. The paper's answer is read with a question, by attention to
-    the slots; a layer has no question, so its outputs are all slots side by side, from which what
-    follows can read each. In a `RelationalMemoryCore` slots see each other; these do not.
+    the slots; a layer has no question, so its outputs are all slots, concatenated, from which the
+    next layer can read each. In a `RelationalMemoryCore` slots see each other; these do not.
 
     Args:
         hidden_size: Number of features of an output, the numbers of all slots.
@@ -219,7 +219,7 @@ class EntNet(SequenceLayer):
 
     Attributes:
         encode: The linear layer on the inputs.
-        keys: The keys $w_j$, which are what the slots begin as too.
+        keys: The keys $w_j$, which are the initial slots too.
         slot, key, input: The matrices $U$, $V$ and $W$.
         slope: Of $\phi$ below zero, for each number of a slot; it begins as 1, so that $\phi$
             begins as the identity.
@@ -277,7 +277,7 @@ class EntNet(SequenceLayer):
 
 @final
 class RelationalMemoryCore(SequenceLayer):
-    r"""Let the slots of a memory attend to each other and to the input, each gated as an LSTM is.
+    r"""Memory of slots that attend to each other and to the input, each gated as in an LSTM.
 
     $$\tilde M = \mathrm{softmax}\left(\frac{M W_q ([M; x] W_k)^\top}{\sqrt d}\right) [M; x] W_v,
       \qquad m_i \leftarrow \sigma(f_i) m_i + \sigma(e_i) \, g(\tilde m_i), \qquad
@@ -293,7 +293,7 @@ class RelationalMemoryCore(SequenceLayer):
         num_slots: Number of slots; must divide `hidden_size` into slots of at least as many
             numbers as there are slots.
         num_heads: Number of attention heads; must divide the size of a slot.
-        unit_gates: Whether each number of a slot has gates of its own, or each slot.
+        unit_gates: True for gates per element of a slot, False for gates per slot.
         forget_bias: First bias of the forget gate.
 
     Shape:

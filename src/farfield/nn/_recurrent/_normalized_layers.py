@@ -29,7 +29,7 @@ class RNNStep:
     nonlinearity: Callable[[Tensor], Tensor]
 
     def step(self, inputs: Tensor, hidden: Tensor, state: State, normalized: Normalized) -> State:
-        """The state after a step."""
+        """Return the state after a step."""
         del state
         total = normalized("input", inputs) + normalized("hidden", hidden)
         return (self.nonlinearity(normalized("sum", total)),)
@@ -47,17 +47,7 @@ class NormalizedRNN(Recurrence):
     instead of a name. There is no second direction.
 
     Args:
-        num_layers: Number of layers, each reading the hidden states of the one before.
         nonlinearity: The function $g$, e.g. `torch.tanh` or `torch.relu`.
-        bias: Whether there are the biases $b_x$ and $b_h$.
-        dropout: Probability that a hidden state between two layers is dropped in training; drawn
-            from torch's global generator, as in torch.
-        bidirectional: Refused unless False.
-        normalizer: What makes a normalizer from its number of features: a class or a function.
-            It is called on `(batch, feature)` at every step, so a normalizer over the batch takes
-            statistics of its own at each; one over places in time, such as `ContextNorm`, is
-            refused. None is a network without.
-        placement: Where normalizers stand; None is `PerNonlinearity()`.
 
     Shape:
         As in `torch.nn.RNN`: `(time, batch, input_size)`, `(batch, time, input_size)` with
@@ -68,12 +58,12 @@ class NormalizedRNN(Recurrence):
     Attributes:
         weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0: Weights and biases of the first layer;
             `_l1` those of the second.
-        normalizers: For each layer its normalizers, by place: `sum`, or `input` and `hidden`.
+        normalizers: Normalizers of each layer, by name: `sum`, or `input` and `hidden`.
 
     Raises:
         ValueError: If a size is below 1, $g$ no function, `dropout` no probability, a second
-            direction asked for, a place unknown, a normalizer over places in time, or the input or
-            the state of another shape.
+            direction asked for, an unknown name in `placement`, a normalizer over time steps, or an
+            input or state of another shape.
 
     Reference:
         ren2017, equations 8 to 11.
@@ -125,7 +115,7 @@ class GRUStep:
     carried: ClassVar = ()
 
     def step(self, inputs: Tensor, hidden: Tensor, state: State, normalized: Normalized) -> State:
-        """The state after a step."""
+        """Return the state after a step."""
         inputs, hidden = normalized("input", inputs), normalized("hidden", hidden)
         size = state[0].shape[-1]
         sums = inputs[..., : 2 * size] + hidden[..., : 2 * size]
@@ -145,23 +135,14 @@ class NormalizedGRU(Recurrence):
       n = \overline{\tanh}(W_x' x_t + b_x' + r (W_h' h_{t-1} + b_h')), \qquad
       h_t = (1 - z) n + z h_{t-1}$$
 
-    with $\bar\sigma(x) = \sigma(N(x))$ and $\overline{\tanh}(x) = \tanh(N(x))$, a normalizer $N$
-    of its own at each of the three places. It is called as `torch.nn.GRU` is, has the same
-    parameters by the same names, and without a normalizer gives the same; moreover it can be
+    with $\bar\sigma(x) = \sigma(N(x))$ and $\overline{\tanh}(x) = \tanh(N(x))$, and a separate
+    normalizer $N$ for each of the three non-linearities. It is called as `torch.nn.GRU` is, has the
+    same parameters by the same names, and without a normalizer gives the same; moreover it can be
     mapped with `torch.func.vmap`. There is no second direction.
 
     Args:
-        num_layers: Number of layers, each reading the hidden states of the one before.
-        bias: Whether there are the biases $b_x$ and $b_h$.
-        dropout: Probability that a hidden state between two layers is dropped in training; drawn
-            from torch's global generator, as in torch.
-        bidirectional: Refused unless False.
-        normalizer: What makes a normalizer from its number of features: a class or a function.
-            It is called on `(batch, feature)` at every step, so a normalizer over the batch takes
-            statistics of its own at each; one over places in time, such as `ContextNorm`, is
-            refused. None is a GRU without.
-        placement: Where normalizers stand; None is `PerNonlinearity()`. With `PerProjection` the
-            reset gate scales the normalized projection of the hidden state.
+        placement: Placement of the normalizers; None is `PerNonlinearity()`. With `PerProjection`
+            the reset gate scales the normalized projection of the hidden state.
 
     Shape:
         As in `torch.nn.GRU`: `(time, batch, input_size)`, `(batch, time, input_size)` with
@@ -172,12 +153,12 @@ class NormalizedGRU(Recurrence):
     Attributes:
         weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0: Weights and biases of the first layer,
             rows in the order reset, update, candidate; `_l1` those of the second.
-        normalizers: For each layer its normalizers, by place: `reset_gate`, `update_gate` and
+        normalizers: Normalizers of each layer, by name: `reset_gate`, `update_gate` and
             `candidate`, or `input` and `hidden`.
 
     Raises:
         ValueError: If a size is below 1, `dropout` no probability, a second direction asked for,
-            a place unknown, a normalizer over places in time, or the input or the state of
+            an unknown name in `placement`, a normalizer over time steps, or an input or state of
             another shape.
 
     Reference:
@@ -202,10 +183,10 @@ class LSTMStep:
     def unroll(
         self, inputs: Tensor, weight_hh: Tensor, state: State, normalized: Normalized
     ) -> tuple[Tensor, State] | None:
-        """A whole layer with divisive normalization of vectors at all places."""
+        """Run a layer with divisive normalization of vectors before all non-linearities."""
         norm = normalized.shared((*self.gates, *self.carried))
         changed = self.forget_bias or self.carry_normalized
-        # What is narrower has its statistics taken in float32, step by step.
+        # Narrower types have their statistics taken in float32, step by step.
         wide = inputs.dtype in (torch.float32, torch.float64)
         if changed or not wide or not isinstance(norm, DivisiveNorm1d):
             return None
@@ -220,7 +201,7 @@ class LSTMStep:
         return outputs, (outputs[-1], cell)
 
     def step(self, inputs: Tensor, hidden: Tensor, state: State, normalized: Normalized) -> State:
-        """The state after a step."""
+        """Return the state after a step."""
         sums = normalized("input", inputs) + normalized("hidden", hidden)
         if self.forget_bias and self.forget_bias_normalized:
             enter, keep, *others = sums.chunk(4, dim=-1)
@@ -241,9 +222,9 @@ class NormalizedLSTM(Recurrence):
       c_t = \bar\sigma(f) c_{t-1} + \bar\sigma(i) \overline{\tanh}(g), \qquad
       h_t = \bar\sigma(o) \overline{\tanh}(c_t)$$
 
-    with $\bar\sigma(x) = \sigma(N(x))$ and $\overline{\tanh}(x) = \tanh(N(x))$, a normalizer $N$
-    of its own at each of the five places. It is called as `torch.nn.LSTM` is, has the same
-    parameters by the same names, and without a normalizer gives the same; moreover it can be
+    with $\bar\sigma(x) = \sigma(N(x))$ and $\overline{\tanh}(x) = \tanh(N(x))$, and a separate
+    normalizer $N$ for each of the five non-linearities. It is called as `torch.nn.LSTM` is, has the
+    same parameters by the same names, and without a normalizer gives the same; moreover it can be
     mapped with `torch.func.vmap`. There is no second direction.
 
     The cell that TensorFlow calls `LayerNormBasicLSTMCell`, which is webb2020's recurrent layer
@@ -253,17 +234,7 @@ class NormalizedLSTM(Recurrence):
     normalizer=partial(nn.LayerNorm, eps=1e-4))`.
 
     Args:
-        num_layers: Number of layers, each reading the hidden states of the one before.
-        bias: Whether there are the biases $b_x$ and $b_h$.
-        dropout: Probability that a hidden state between two layers is dropped in training; drawn
-            from torch's global generator, as in torch.
-        bidirectional: Refused unless False.
         proj_size: Refused unless 0.
-        normalizer: What makes a normalizer from its number of features: a class or a function.
-            It is called on `(batch, feature)` at every step, so a normalizer over the batch takes
-            statistics of its own at each; one over places in time, such as `ContextNorm`, is
-            refused. None is an LSTM without.
-        placement: Where normalizers stand; None is `PerNonlinearity()`.
         forget_bias: Added to the forget gate after its normalizer.
         forget_bias_normalized: Whether it is added before instead, and normalized with the gate, as
             in the released code of ren2017 with `PerNonlinearity`.
@@ -279,12 +250,12 @@ class NormalizedLSTM(Recurrence):
     Attributes:
         weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0: Weights and biases of the first layer,
             rows in the order input, forget, candidate, output; `_l1` those of the second.
-        normalizers: For each layer its normalizers, by place: `input_gate`, `forget_gate`,
+        normalizers: Normalizers of each layer, by name: `input_gate`, `forget_gate`,
             `candidate`, `output_gate` and `cell`, or `input`, `hidden` and `cell`.
 
     Raises:
         ValueError: If a size is below 1, `dropout` no probability, a second direction asked for,
-            a place unknown, a normalizer over places in time, or the input or the state of
+            an unknown name in `placement`, a normalizer over time steps, or an input or state of
             another shape.
 
     Reference:
@@ -346,15 +317,15 @@ class NormalizedLSTM(Recurrence):
         placement: Placement | None = None,
         generator: torch.Generator | None = None,
     ) -> NormalizedLSTM:
-        """As in ren2017's released code, which has either placement.
+        """Build the LSTM of ren2017's released code, which has either placement.
 
         With a normalizer for each non-linearity the bias of the forget gate, 0 there, is normalized
         with it; with one for each projection the normalized cell is carried on.
 
         Args:
             num_layers: Number of layers.
-            normalizer: What makes a normalizer from its number of features.
-            placement: Where normalizers stand; None is `PerNonlinearity()`.
+            normalizer: Class or function that makes a normalizer from its number of features.
+            placement: Placement of the normalizers; None is `PerNonlinearity()`.
         """
         classical = isinstance(placement, PerProjection)
         return cls(

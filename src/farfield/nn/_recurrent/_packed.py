@@ -1,6 +1,6 @@
 """Packed sequences as one table of rows, in pieces in which no sequence ends.
 
-The rows of a step stand together, and those of a later step follow. Some sequences end before
+The rows of a step are consecutive, and the rows of later steps follow. Some sequences end before
 others, so a later step has fewer rows, and never more.
 """
 
@@ -42,7 +42,7 @@ def sizes_of(x: PackedSequence, *, feature_axes: int) -> list[int]:
 
 
 def pieces_of(rows: Tensor, sizes: list[int]) -> Iterator[Tensor]:
-    """The rows of steps that follow each other and have as many: (time, batch, …) each.
+    """Yield the rows of consecutive steps of equal numbers: (time, batch, …) each.
 
     Args:
         rows: The table.
@@ -55,10 +55,10 @@ def pieces_of(rows: Tensor, sizes: list[int]) -> Iterator[Tensor]:
 
 
 class Walk:
-    """A state on its way over a table, of which the shortest sequences end before the others.
+    """State during a run over a table, in which shorter sequences end before longer sequences.
 
     Args:
-        state: What to begin with, the batch on axis 1.
+        state: Initial state, the batch on axis 1.
     """
 
     def __init__(self, state: State) -> None:
@@ -66,10 +66,10 @@ class Walk:
         self._ended: list[State] = []
 
     def narrow(self, rows: int) -> State:
-        """The state of the first `rows` sequences; that of all others stays as it is from now on.
+        """Return the state of the first `rows` sequences, and set the rest aside as final.
 
         Args:
-            rows: How many sequences go on.
+            rows: Number of sequences that continue.
         """
         over = self.state[0].shape[1] - rows
         if over:
@@ -79,7 +79,7 @@ class Walk:
         return self.state
 
     def last(self) -> State:
-        """Last state of each sequence."""
+        """Return the last state of each sequence."""
         if not self._ended:
             return self.state
         states = zip(self.state, *self._ended, strict=True)

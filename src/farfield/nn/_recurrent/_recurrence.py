@@ -29,12 +29,12 @@ _OVER_TIME = (
     MisalignedContextNorm,
     SlidingContextNorm,
 )
-"""Normalizers that take `(batch, feature)` for the places of one problem, if at all."""
+"""Normalizers that would take `(batch, feature)` for the time steps of one problem."""
 
 
 @final
 class Normalized:
-    """The normalizers of a layer, by their places.
+    """Normalizers of a layer, by the names of the values that they normalize.
 
     Args:
         normalizers: The normalizers, `nn.ModuleDict`.
@@ -45,23 +45,23 @@ class Normalized:
         self._alike: dict[tuple[str, ...], bool] = {}
 
     def __call__(self, place: str, z: Tensor) -> Tensor:
-        """The numbers at a place, normalized where a normalizer is there."""
+        """Apply the normalizer of a name, if there is one."""
         return self._named[place](z) if place in self._named else z
 
     def shared(self, places: tuple[str, ...]) -> nn.Module | None:
-        """The normalizer of several places, where all have one that does the same; else `None`.
+        """Return the normalizer that several names share, or `None` if theirs differ.
 
         Args:
-            places: The places.
+            places: The names.
         """
         return self._named[places[0]] if self._is_shared(places) else None
 
     def each(self, places: tuple[str, ...], z: Tensor) -> tuple[Tensor, ...]:
-        """The numbers at several places, each normalized.
+        """Normalize the values of several names.
 
         Args:
-            places: The places.
-            z: Their numbers side by side, `(*batch, feature)`.
+            places: The names.
+            z: Values of all names, concatenated: `(*batch, feature)`.
         """
         if self._is_shared(places):
             # One call of a normalizer that takes every vector by itself.
@@ -77,7 +77,7 @@ class Normalized:
 
 
 def _are_alike(normalizers: list[nn.Module | None]) -> bool:
-    """True if normalizers do the same to every vector and nobody watches them."""
+    """Tell whether normalizers treat every vector alike and have no hooks."""
     first = normalizers[0]
     return all(
         part is not None
@@ -106,13 +106,13 @@ class Cell(Protocol):
     def carried(self) -> tuple[str, ...]: ...
 
     def step(self, inputs: Tensor, hidden: Tensor, state: State, normalized: Normalized) -> State:
-        """The state after a step, the hidden one first.
+        """Return the state after a step, the hidden state first.
 
         Args:
             inputs: Projection of the input, all gates side by side.
             hidden: Projection of the hidden state before, all gates side by side.
             state: The state before.
-            normalized: What normalizes, by place.
+            normalized: Normalizers of the layer.
         """
         ...
 
@@ -124,19 +124,27 @@ class Unrolls(Protocol):
     def unroll(
         self, inputs: Tensor, weight_hh: Tensor, state: State, normalized: Normalized
     ) -> tuple[Tensor, State] | None:
-        """Hidden states after every step and the last state, or `None` with other normalizers.
+        """Run all steps: hidden states and last state, or `None` with other normalizers.
 
         Args:
             inputs: Projections of the inputs and all biases, `(time, batch, feature)`.
             weight_hh: The weight of the hidden state.
             state: The state before the first step.
-            normalized: What normalizes, by place.
+            normalized: Normalizers of the layer.
         """
         ...
 
 
 class Recurrence(RecurrentLayers):
-    """Layers of a cell with normalizers of one's choice inside; a subclass sets the cell first."""
+    """Stack of layers of a cell with normalizers inside; a subclass sets the cell first.
+
+    Args:
+        normalizer: Class or function that makes a normalizer from its number of features. It is
+            called on `(batch, feature)` at every step, so a normalizer over the batch takes
+            separate statistics per step; a normalizer over time steps, such as `ContextNorm`, is
+            refused. None is a network without normalizers.
+        placement: Placement of the normalizers; None is `PerNonlinearity()`.
+    """
 
     _cell: Cell
 
@@ -186,7 +194,7 @@ class Recurrence(RecurrentLayers):
                 made[place] = _checked(normalizer(width))  # type: ignore[operator]
 
     def _run_layer(self, layer: int, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
-        """One layer: what the inputs bring is one product over all steps."""
+        """Run a layer, with one product of the inputs over all steps."""
         weight_ih, weight_hh, bias_ih, bias_hh = self._weights(layer)
         normalized = Normalized(self.normalizers[layer])
         outputs: list[Tensor] = []
@@ -209,16 +217,16 @@ class Recurrence(RecurrentLayers):
         return (*self._cell.gates, *self._cell.carried)
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Format the options for `print`."""
         return f"{super().extra_repr()}, {self._cell}"
 
 
 def _checked(normalizer: nn.Module) -> nn.Module:
-    """A normalizer of one step, if it does not take the sequences of a batch for a problem."""
+    """Check that a normalizer does not take the sequences of a batch for a problem."""
     if isinstance(normalizer, _OVER_TIME):
         raise ValueError(
             "normalizer must make one for the (batch, feature) of a step, got "
-            f"{type(normalizer).__name__}, which normalizes over places in time and would mix the "
+            f"{type(normalizer).__name__}, which normalizes over time steps and would mix the "
             "sequences of a batch; use nn.LayerNorm or another over features, or one over the batch"
         )
     return normalizer

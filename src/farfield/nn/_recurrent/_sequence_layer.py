@@ -15,16 +15,16 @@ from farfield.nn._recurrent._packed import Walk, pieces_of, sizes_of
 from farfield.nn._recurrent._states import State, checked_state
 
 Run = Callable[[Any, State], tuple[Tensor, State]]
-"""Function from `(time, batch, feature)` and a state to such outputs and the last state."""
+"""Function from inputs `(time, batch, feature)` and a state to outputs and the last state."""
 
 
 class SequenceLayer(nn.Module):
     """A layer over sequences, called as `torch.nn.LSTM` is: `outputs, state = layer(input, hx)`.
 
-    A sequence in two pieces, the second begun with the state that the first ended in, gives what
-    the whole gives. A subclass says what a state begins as (`_first_state`) and what becomes of
-    it (`_run`); a state of one part goes in and out as a tensor, of several as a tuple. Packed
-    sequences are read in pieces in which none ends, unless the state grows with a sequence.
+    A sequence in two pieces, the second begun with the last state of the first, has the outputs of
+    the complete sequence. A subclass makes the first state (`_first_state`) and runs the steps
+    (`_run`); a state of one part is a tensor, of several parts a tuple. Packed sequences are read
+    in pieces in which no sequence ends, unless the state grows with a sequence.
 
     Args:
         hidden_size: Number of features of an output.
@@ -43,11 +43,11 @@ class SequenceLayer(nn.Module):
         self.input_size, self.hidden_size, self.batch_first = input_size, hidden_size, batch_first
 
     def _first_state(self, x: Tensor) -> State:
-        """First state for inputs `(time, batch, feature)`, the batch on axis 1."""
+        """Make the first state for inputs `(time, batch, feature)`, the batch on axis 1."""
         raise NotImplementedError
 
     def first_state(self, batch: int) -> State:
-        """Parts of the state that sequences begin with, the batch on axis 1 of each.
+        """Return the parts of the first state of sequences, the batch on axis 1 of each.
 
         Args:
             batch: Number of sequences.
@@ -56,11 +56,11 @@ class SequenceLayer(nn.Module):
         return self._first_state(like)
 
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        """Outputs for `(time, batch, feature)`, of these axes too, and the last state."""
+        """Run all steps: outputs for `(time, batch, feature)` and the last state."""
         raise NotImplementedError
 
     def _feature_axes(self, num_axes: int) -> int:
-        """Number of axes of an input at one step of one sequence.
+        """Return the number of axes of an input at one step of one sequence.
 
         Args:
             num_axes: Number of axes of a whole batch of sequences, or of one without a batch.
@@ -73,14 +73,14 @@ class SequenceLayer(nn.Module):
         input: Tensor | PackedSequence | Indexed,  # noqa: A002 — torch's name
         hx: Tensor | State | None = None,
     ) -> tuple[Tensor | PackedSequence, Tensor | State]:
-        """Outputs after every step, in the form of the input, and the last state."""
+        """Return the outputs after every step, in the form of the input, and the last state."""
         outputs, last = self._read(input, hx, self._run)
         return outputs, last if len(last) > 1 else last[0]
 
     def _read(
         self, x: Tensor | PackedSequence | Indexed, hx: Tensor | State | None, run: Run
     ) -> tuple[Tensor | PackedSequence, State]:
-        """Outputs of `run` in the form of the input, from the state given, if one is."""
+        """Read an input by `run`, from a given state or the first one; outputs as the input."""
         given = (hx,) if isinstance(hx, Tensor) else hx
         if isinstance(x, PackedSequence):
             return self._read_packed(x, given)
@@ -98,13 +98,13 @@ class SequenceLayer(nn.Module):
         return (outputs.transpose(0, 1) if swapped else outputs), last
 
     def _begin(self, given: State | None, x: Tensor | Indexed, *, alone: bool) -> State:
-        """The state to begin with: the first one, or what is given, checked."""
+        """Return the initial state: the given state, checked, or the first one."""
         like = x.items.new_zeros(()).expand(x.shape) if isinstance(x, Indexed) else x
         first = self._first_state(like)
         return checked_state(given, first, alone=alone, growing_axis=self.growing_axis)
 
     def _read_packed(self, x: PackedSequence, given: State | None) -> tuple[PackedSequence, State]:
-        """Outputs for packed sequences, longest first, and last states in the order before that."""
+        """Read packed sequences, longest first; return last states in the order before packing."""
         sizes = sizes_of(x, feature_axes=self._feature_axes(x.data.ndim + 1))
         state = self._begin_packed(given, x.data, sizes[0])
         if x.sorted_indices is not None:
@@ -120,20 +120,20 @@ class SequenceLayer(nn.Module):
         return x._replace(data=torch.cat(outputs)), last
 
     def _begin_packed(self, given: State | None, rows: Tensor, batch: int) -> State:
-        """The state that packed sequences begin with, checked."""
+        """Return the initial state of packed sequences, checked."""
         check_input_size(rows.shape, self.input_size)
         check_dtype(rows, self, name="input")
         if self.growing_axis is not None:
             raise ValueError(
                 f"input must be a tensor, got a PackedSequence: the state of {type(self).__name__} "
-                "grows with a sequence, so those of sequences of several lengths do not stand side "
-                "by side; pad it (torch.nn.utils.rnn.pad_packed_sequence)"
+                "grows with a sequence, so states of sequences of several lengths do not fit in "
+                "one tensor; pad it (torch.nn.utils.rnn.pad_packed_sequence)"
             )
         like = rows.new_zeros(()).expand(1, batch, *rows.shape[1:])
         return self._begin(given, like, alone=False)
 
     def _stands_alone(self, x: Tensor | Indexed) -> bool:
-        """True for one sequence without an axis for the batch, as torch takes it; checked.
+        """Check an input; tell whether it is one sequence without an axis for the batch.
 
         A batch may be empty, a sequence not.
         """
@@ -155,12 +155,12 @@ class SequenceLayer(nn.Module):
         return axes == 1
 
     def extra_repr(self) -> str:
-        """The sizes, for `print`."""
+        """Format the sizes for `print`."""
         return f"{self.input_size}, {self.hidden_size}, batch_first={self.batch_first}"
 
 
 def slot_size_of(hidden_size: int, num_slots: int) -> int:
-    """Numbers of a slot where all slots together are the outputs.
+    """Return the size of a slot where all slots together are the outputs.
 
     Raises:
         ValueError: If the slots do not divide `hidden_size`.
@@ -171,7 +171,7 @@ def slot_size_of(hidden_size: int, num_slots: int) -> int:
 
 
 def _change(x: Tensor | Indexed, change: str, *axes: int) -> Tensor | Indexed:
-    """The sequence with its axes of time and batch changed."""
+    """Change the axes of time and batch of a sequence."""
     if isinstance(x, Indexed):
         return x.at(getattr(x.index, change)(*axes))
     changed: Tensor = getattr(x, change)(*axes)

@@ -12,12 +12,12 @@ State = tuple[Tensor, ...]
 def checked_state(
     given: State | None, first: State, *, alone: bool, growing_axis: int | None
 ) -> State:
-    """The state to begin with: the first one where none is given, else what is given, checked.
+    """Return the given state, checked, or the first one where none is given.
 
     Args:
-        given: The state that is given, if one is.
-        first: The one to begin with otherwise.
-        alone: Whether the input has no axis for the batch, so that what is given has none either.
+        given: Given state, or None.
+        first: First state.
+        alone: True if the input has no axis for the batch, so that a given state has none either.
         growing_axis: Axis of every part that may have any size, the same one in all; or None.
 
     Raises:
@@ -27,12 +27,12 @@ def checked_state(
         return first
     shapes = [part.shape[:1] + part.shape[2:] if alone else part.shape for part in first]
     if not isinstance(given, tuple | list) or not all(isinstance(part, Tensor) for part in given):
-        raise ValueError(f"hx must be {_tensors(len(first))}, what a call returned, got {given!r}")
+        raise ValueError(f"hx must be {_tensors(len(first))} from a call, got {given!r}")
     axis = growing_axis if growing_axis is None else growing_axis - alone
     if not _fit([part.shape for part in given], shapes, axis):
         wanted = " and ".join(_shown(shape, axis) for shape in shapes)
         got = " and ".join(str(tuple(part.shape)) for part in given)
-        raise ValueError(f"hx must be what a call returned, of shape {wanted}, got {got}")
+        raise ValueError(f"hx must be the state of a call, of shape {wanted}, got {got}")
     for part, like in zip(given, first, strict=True):
         if part.dtype != like.dtype and not torch.is_autocast_enabled(like.device.type):
             raise ValueError(f"hx must be of {like.dtype}, as the inputs ask, got {part.dtype}")
@@ -44,7 +44,7 @@ def _tensors(number: int) -> str:
 
 
 def _fit(given: list[torch.Size], wanted: list[torch.Size], axis: int | None) -> bool:
-    """True if shapes are those wanted; along the axis, if any, all may have another size."""
+    """Tell whether shapes are as wanted; along the axis, if any, all may have another size."""
     if axis is None or len(given) != len(wanted):
         return given == wanted
     if any(len(own) != len(other) for own, other in zip(given, wanted, strict=True)):

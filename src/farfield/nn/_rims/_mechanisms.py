@@ -88,8 +88,8 @@ class Communication:
         top_k: How many mechanisms one reads from, by the attention of each head; None for all.
         hypothetical: Whether inactive mechanisms show the state that they would have had if active,
             without gradients, as in the released code, or the one that they keep.
-        gated: Whether what is read goes through $\sigma(W_g a + b_g) \tanh(W_o a + b_o)$, shared by
-            all mechanisms, as in the released code, or is added as it is.
+        gated: Whether the values read go through $\sigma(W_g a + b_g) \tanh(W_o a + b_o)$, shared
+            by all mechanisms, as in the released code, or are added unchanged.
         dropout: Probability that a number read is dropped in training, with `gated` one of
             $W_o a + b_o$; drawn from torch's global generator. 0.1 in the released code.
         init_std: Standard deviation of the first weights of queries, keys and values; None draws
@@ -131,7 +131,7 @@ class Wiring:
     Args:
         input_attention: How mechanisms compete for the input; None gives all of it to all of them,
             which are then all active.
-        dynamics: What a mechanism does on its own.
+        dynamics: Recurrence of a mechanism.
         communication: How they read from one another; None where they do not.
 
     Raises:
@@ -151,7 +151,7 @@ class Wiring:
 
     @classmethod
     def released(cls, *, gru: bool = False) -> Wiring:
-        """As in the authors' released code, where it differs from the text.
+        """Make the wiring of the authors' released code, where it differs from the text.
 
         Keys and values of the input without bias; small first weights; communication between the
         states that all mechanisms would have had if active, without gradients through the inactive,
@@ -169,7 +169,7 @@ class Wiring:
 
     @classmethod
     def released_for_agents(cls) -> Wiring:
-        """As in the authors' released code for Atari, where it differs from `released`.
+        """Make the wiring of the released code for Atari, where it differs from `released`.
 
         Attention to the input is a softmax over the mechanisms, without a null element; keys of the
         communication have 32 numbers.
@@ -227,7 +227,7 @@ class Mechanisms(nn.Module):
         self._num_active, self._wiring = num_active, wiring
 
     def functional(self) -> tuple[RIMsParameters, RIMsRules]:
-        """Weights and rules, for `farfield.functional.rims`."""
+        """Return weights and rules for `farfield.functional.rims`."""
         attention, communication = self.input_attention, self.communication
         parameters = RIMsParameters(
             self.weight_ih,
@@ -288,7 +288,7 @@ def _communication_shapes(communication: Communication, num_mechanisms: int, siz
     if not communication.gated and heads * value != size:
         raise ValueError(
             f"num_heads · value_size of the communication must be the {size} units of a mechanism, "
-            f"to which what is read is added, got {heads} · {value}; or set gated=True"
+            f"to which the values read are added, got {heads} · {value}; or set gated=True"
         )
     if communication.top_k is not None and communication.top_k > num_mechanisms:
         raise ValueError(
@@ -312,7 +312,7 @@ _FAN_IN = {"key_bias": "key", "value_bias": "value", "gate_bias": "gate_weight"}
 def _weights(
     shapes: GlyphSet, std: float | None, generator: torch.Generator | None
 ) -> nn.ParameterDict:
-    """Parameters of these shapes, drawn as torch's linear layers are or with a given deviation."""
+    """Draw parameters as torch's linear layers do, or with a given standard deviation."""
     made = nn.ParameterDict({name: nn.Parameter(torch.empty(s)) for name, s in shapes.items()})
     for name, parameter in made.items():
         if std is not None and name in {"query", "key", "value"}:

@@ -25,7 +25,7 @@ from farfield.nn._rims._mechanisms import Mechanisms, Wiring
 class RIMs(SequenceLayer):
     r"""Recurrent independent mechanisms, in place of `torch.nn.LSTM` or `torch.nn.GRU`.
 
-    The units are divided among mechanisms with weights of their own. At every step those that
+    The units are divided among mechanisms with separate weights. At every step the mechanisms that
     attend least to a null element, added to the input, are active:
 
     $$A_k = \mathrm{softmax}\left(\frac{h_k W^q_k (X W^e)^\top}{\sqrt d}\right) X W^v, \qquad
@@ -49,8 +49,8 @@ class RIMs(SequenceLayer):
             as one element.
         num_mechanisms: Number of mechanisms, $K$.
         num_active: How many of them are active at a step; with `per_position`, at each position.
-        wiring: What a step is made of; None is `Wiring()`, the text's. `Wiring.released()` is that
-            of the released code.
+        wiring: Stages of a step; None is `Wiring()`, as in the text, `Wiring.released()` as in the
+            released code.
         dropout: Probability that a number that one layer gives the next is dropped in training;
             drawn from torch's global generator. Without effect on one layer, as in torch.
 
@@ -125,7 +125,7 @@ class RIMs(SequenceLayer):
         gru: bool = False,
         generator: torch.Generator | None = None,
     ) -> RIMs:
-        """As in lamb2022's released code: `Wiring.released()`.
+        """Build the layer of lamb2022's released code: `Wiring.released()`.
 
         Args:
             hidden_size: Units of all mechanisms.
@@ -149,7 +149,7 @@ class RIMs(SequenceLayer):
         input: Tensor | Indexed,  # noqa: A002 — torch's name
         hx: Tensor | State | None = None,
     ) -> tuple[RIMsTrace, ...]:
-        """Internal values of each layer, step by step: active mechanisms and attention.
+        """Record the internal values of each layer at every step: active mechanisms, attention.
 
         Args:
             input: The inputs, not packed.
@@ -193,7 +193,7 @@ class RIMs(SequenceLayer):
         return run_layers(layers, x, state, dropout=self.dropout * self.training)
 
     def _wirings(self) -> list[Wiring]:
-        """Of each layer: those above the first have one element to read, and no positions."""
+        """Return the wiring of each layer; above the first, layers read one element only."""
         attention = self.wiring.input_attention
         above = None if attention is None else replace(attention, per_position=False)
         return [self.wiring, *[replace(self.wiring, input_attention=above)] * (self.num_layers - 1)]
@@ -220,7 +220,7 @@ class RIMs(SequenceLayer):
             )
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Format the options for `print`."""
         return (
             f"{self.input_size}, {self.hidden_size}, num_mechanisms={self.num_mechanisms}, "
             f"num_active={self.num_active}, num_layers={self.num_layers}, "
