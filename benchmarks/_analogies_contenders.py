@@ -18,7 +18,7 @@ from farfield.tasks import VAECTranslation
 from farfield.training import OneNetwork
 
 TASK: Final = VAECTranslation()
-"""The paper's pictures of 128×128, trained on region 1."""
+"""Task with the paper's images of 128×128, trained on region 1."""
 LOOPS: Final[dict[str, straightforward.Encode]] = {
     "loop, every candidate analogy": straightforward.encode_every_analogy,
     "loop, every place": straightforward.encode_every_place,
@@ -41,7 +41,7 @@ class Contender:
     """One that trains.
 
     Args:
-        name: What it is called on the page.
+        name: Name on the page.
         steps: Takes training steps, one each time something is asked of it.
         encoded: Images that are encoded for a problem, on average.
     """
@@ -52,10 +52,10 @@ class Contender:
 
 
 def experiment(encoder: type[torch.nn.Module] = AnalogyEncoder) -> Experiment:
-    """Context normalization as in Table 1 of webb2020.
+    """Build the context normalization of Table 1 of webb2020.
 
     Args:
-        encoder: What encodes images.
+        encoder: Encoder of images.
     """
     return Experiment(
         task=TASK,
@@ -69,7 +69,7 @@ def experiment(encoder: type[torch.nn.Module] = AnalogyEncoder) -> Experiment:
 
 
 def contenders(problems: Problems, table: Tensor) -> list[Contender]:
-    """All that train, those that do most first and the library last.
+    """Build all contenders of training, the most work first and the library last.
 
     Args:
         problems: The training problems, whose objects the table shows.
@@ -91,7 +91,7 @@ def contenders(problems: Problems, table: Tensor) -> list[Contender]:
 
 
 def loop_of(encode: straightforward.Encode) -> straightforward.Network:
-    """A new network of a loop; the global generator stays as it was.
+    """Build a network of a loop; the global generator does not change.
 
     Args:
         encode: Which images it encodes.
@@ -102,7 +102,7 @@ def loop_of(encode: straightforward.Encode) -> straightforward.Network:
 
 
 def images_encoded(encode: straightforward.Encode, table: Tensor, index: Tensor) -> float:
-    """Images of a problem that a loop hands to its encoder, counted."""
+    """Count the images of a problem that a loop passes to its encoder."""
     encoder, seen = straightforward.Encoder(), []
     encoder.register_forward_pre_hook(lambda _, inputs: seen.append(len(inputs[0])))
     with torch.no_grad():
@@ -111,11 +111,11 @@ def images_encoded(encode: straightforward.Encode, table: Tensor, index: Tensor)
 
 
 def library(name: str, encoder: type[torch.nn.Module]) -> Contender:
-    """The library's engine on one network, whose pictures are drawn in every step.
+    """Build the library's step of one network, which draws its images in every step.
 
     Args:
-        name: What it is called on the page.
-        encoder: What encodes images.
+        name: Name on the page.
+        encoder: Encoder of images.
     """
     engine = OneNetwork(experiment(encoder), seed=0)
     seen: list[int] = []
@@ -133,7 +133,7 @@ def library(name: str, encoder: type[torch.nn.Module]) -> Contender:
 
 
 def evaluators(problems: Problems, table: Tensor, count: int) -> dict[str, Callable[[], object]]:
-    """Evaluation of `count` problems by each loop, problem by problem.
+    """Evaluate `count` problems by each loop, problem by problem.
 
     Args:
         problems: Problems of a region.

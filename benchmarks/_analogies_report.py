@@ -23,7 +23,7 @@ SHORT_COLUMNS: Final = (
     *("network", "what", "processor ms", "processor s", "MB", "seconds"),
     *("times the library", "target", "met"),
 )
-"""Those shown where a terminal is narrower than `WIDE`; the files hold all."""
+"""Columns that are shown where a terminal is narrower than `WIDE`; the files hold all."""
 WIDE: Final = 150
 """Characters that all columns need."""
 ENCODING: Final = "library, encoding alone"
@@ -32,7 +32,7 @@ Json = Mapping[str, Any]
 
 
 def each(line: Json, clock: str) -> list[float]:
-    """Time of one unit, round by round.
+    """Divide times by units, round by round.
 
     Args:
         line: Of training or evaluation.
@@ -42,13 +42,13 @@ def each(line: Json, clock: str) -> list[float]:
 
 
 def ratios(line: Json, other: Json) -> list[float]:
-    """Ratio of times, round by round."""
+    """Divide times, round by round."""
     pairs = zip(each(line, "processor"), each(other, "processor"), strict=True)
     return [mine / others for mine, others in pairs]
 
 
 def judged(line: Json, ours: Json) -> tuple[str, str, str, str]:
-    """Ratio to the library, its range, the target and whether it is met."""
+    """Format the ratio to the library, its range, the target and its verdict."""
     if line is ours:
         return ("1", "–", "–", "–")
     samples, target = ratios(line, ours), line["target"]
@@ -61,7 +61,7 @@ def judged(line: Json, ours: Json) -> tuple[str, str, str, str]:
 
 
 def training_rows(lines: Sequence[Json]) -> list[tuple[str, ...]]:
-    """One row for each contender, in the order of `TRAINING_COLUMNS`."""
+    """Format a row for each contender, in the order of `TRAINING_COLUMNS`."""
     following = [*lines[1:], None]
     return [
         (
@@ -75,10 +75,10 @@ def training_rows(lines: Sequence[Json]) -> list[tuple[str, ...]]:
 
 
 def evaluation_rows(lines: Sequence[Json], problems: int) -> list[tuple[str, ...]]:
-    """One row for each contender, in the order of `EVALUATION_COLUMNS`.
+    """Format a row for each contender, in the order of `EVALUATION_COLUMNS`.
 
     Args:
-        lines: What was measured, the library last.
+        lines: The measurements, the library last.
         problems: Problems of a region, to which all times are scaled.
     """
     return [
@@ -92,7 +92,7 @@ def evaluation_rows(lines: Sequence[Json], problems: int) -> list[tuple[str, ...
 
 
 def region_rows(drawn: Json) -> list[tuple[str, ...]]:
-    """A region's images, and the problems of all regions, in the order of `REGION_COLUMNS`."""
+    """Format a region's images and all regions' problems, in the order of `REGION_COLUMNS`."""
     seconds, most = median(each({"turns": drawn["images"]}, "processor")), drawn["target_seconds"]
     within = seconds <= most and drawn["megabytes"] <= drawn["target_megabytes"]
     return [
@@ -112,7 +112,7 @@ def region_rows(drawn: Json) -> list[tuple[str, ...]]:
 
 
 def tables(results: Json) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
-    """Title, columns and rows of each table."""
+    """Yield title, columns and rows of each table."""
     problems = results["settings"]["problems"]
     return [
         (
@@ -133,14 +133,14 @@ def tables(results: Json) -> list[tuple[str, tuple[str, ...], list[tuple[str, ..
 
 
 def introduction(results: Json) -> list[str]:
-    """Contenders, machine and versions."""
+    """Describe contenders, machine and versions."""
     machine = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
     settings = results["settings"]
     compared = (
         "The analogy scoring model of webb2020 with context normalization, on pictures of 128×128: "
         "the library against loops of plain PyTorch (`benchmarks/straightforward_analogies.py`) "
-        "that encode all 28 images of the candidate analogies, each of the 10 places once, or each "
-        "of the 7 pictures once. One process of one thread, each in turn: median of "
+        "that encode all 28 images of the candidate analogies, each of the 10 positions once, or "
+        "each of the 7 images once. One process of one thread runs all alternately: median of "
         f"{settings['rounds']} rounds of {settings['seconds']} s of training (at least one step) "
         f"and of {settings['evaluations']} rounds of evaluation; ratios are of processor time, "
         "round by round. The loops have all images of the region in memory, the library draws "
@@ -158,7 +158,7 @@ def introduction(results: Json) -> list[str]:
 
 
 def markdown(results: Json) -> str:
-    """The results as a Markdown page."""
+    """Write the results as a Markdown page."""
     parts = ["# Visual analogies", "", *introduction(results)]
     for title, columns, rows in tables(results):
         parts += ["", f"## {title}", "", bar(columns), bar("---" for _ in columns)]
@@ -167,7 +167,7 @@ def markdown(results: Json) -> str:
 
 
 def terminal(results: Json, width: int) -> list[Table]:
-    """The same tables for a terminal of `width` characters."""
+    """Format the tables for a terminal of `width` characters."""
     made = []
     for title, columns, rows in tables(results):
         shown = [column for column in columns if width >= WIDE or column in SHORT_COLUMNS]

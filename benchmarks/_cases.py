@@ -19,7 +19,7 @@ WITHHELD: Final = (0, 85)
 SEEDS: Final = (1, 10)
 
 FAR: Final = 85
-"""From this number of withheld shapes on, the second column of targets holds."""
+"""Number of withheld shapes from which the second column of targets holds."""
 
 TRAINING_TARGETS: Final = {
     "esbn": (4.0, 5.5),
@@ -36,7 +36,7 @@ SETS: Final = tuple(
     for task in TASKS
     for withheld in ((0, 50, 85, 95, 98) if task == "same-different" else (0, 50, 85, 95))
 )
-"""The seventeen cells of Tables 1 to 4 of webb2021."""
+"""Cells of Tables 1 to 4 of webb2021, seventeen in all."""
 
 SETS_SECONDS: Final = 0.2
 SETS_MEGABYTES: Final = 300.0
@@ -58,12 +58,12 @@ class Case:
     withheld: int
 
     def as_dict(self) -> dict[str, str | int]:
-        """The case as JSON."""
+        """Describe the case as JSON."""
         return asdict(self)
 
 
 def target(work: str, reasoner: str, withheld: int) -> float | None:
-    """The ratio to reach in `work` (`"training"` or `"evaluation"`), if one is set."""
+    """Find the target ratio in `work` (`"training"` or `"evaluation"`), if one is set."""
     if work == "evaluation":
         return EVALUATION_TARGETS.get(reasoner)
     if reasoner not in TRAINING_TARGETS:

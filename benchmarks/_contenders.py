@@ -23,7 +23,7 @@ from farfield.training.internal import problems_of_run, score_problems
 WARM_UP = 5
 """Steps before anything is measured."""
 COUNTED = 1_000
-"""Test problems whose products are counted: whole batches, the same as all the others."""
+"""Number of test problems whose products are counted: whole, equal batches."""
 
 
 Answer = dict[str, float]
@@ -46,7 +46,7 @@ def take(steps: Iterator[object], count: int) -> None:
 
 
 def timed_steps(steps: Iterator[object], seconds: float) -> Answer:
-    """Take steps until `seconds` have passed: how many, in how long, in what processor time."""
+    """Take steps until `seconds` have passed; return their number, time and processor time."""
     start, busy = time.perf_counter(), time.process_time()
     count, elapsed = 0, 0.0
     while elapsed < seconds:
@@ -57,7 +57,7 @@ def timed_steps(steps: Iterator[object], seconds: float) -> Answer:
 
 
 def timed(work: Callable[[], object], count: int) -> Answer:
-    """Do `work`, which is worth `count` units: in how long, in what processor time."""
+    """Do `work` of `count` units; return its time and processor time."""
     start, busy = time.perf_counter(), time.process_time()
     work()
     seconds, processor = time.perf_counter() - start, time.process_time() - busy
@@ -80,7 +80,7 @@ class Straightforward:
     def run(
         reasoner: str, task: str, withheld: int, seed: int
     ) -> tuple[straightforward.Network, Iterator[object], Problems]:
-        """A network, its training, and the problems it is tested on."""
+        """Build a network, its training, and its test problems."""
         described = TASKS[task](withheld=withheld)
         sets = problems_of_run(described, seed)
         torch.manual_seed(seed)
@@ -90,18 +90,18 @@ class Straightforward:
         return network, straightforward.train(network, training, shuffle), test
 
     def train(self, *, seconds: float, networks: int) -> Answer:
-        """Steps of the network whose turn it is; `networks` changes nothing here."""
+        """Run steps of the current network; `networks` has no effect."""
         del networks
         return timed_steps(self.runs[next(self.turn)][1], seconds)
 
     def evaluate(self, *, networks: int) -> Answer:
-        """One network on its whole test set."""
+        """Evaluate one network on its whole test set."""
         del networks
         network, _, test = self.runs[next(self.turn)]
         return timed(lambda: straightforward.evaluate(network, test), len(test))
 
     def products(self, *, work: str) -> Answer:
-        """The products of one step, or of the evaluation per problem."""
+        """Count the products of one step, or of the evaluation per problem."""
         network, steps, test = self.runs[0]
         if work == "training":
             return products(lambda: next(steps))
@@ -128,7 +128,7 @@ class Farfield:
         return self.begin(experiment, seeds)
 
     def prepare_claim(self, *, table: str, cell: str, seeds: list[int]) -> Answer:
-        """The same with the experiment that tests a claim."""
+        """Build a contender from the experiment that tests a claim."""
         return self.begin(TABLES[table].cells[cell].experiment, seeds)
 
     def begin(self, experiment: Experiment, seeds: list[int]) -> Answer:
@@ -153,17 +153,17 @@ class Farfield:
             yield
 
     def train(self, *, seconds: float, networks: int) -> Answer:
-        """Steps of the network whose turn it is among the first `networks`."""
+        """Run steps of the current network among the first `networks`."""
         return timed_steps(self.steps[next(self.turns) % networks], seconds)
 
     def evaluate(self, *, networks: int) -> Answer:
-        """One network on its whole test set."""
+        """Evaluate one network on its whole test set."""
         place = next(self.turns) % networks
         tests = self.tests[place]
         return timed(lambda: self.score(place, tests), len(tests))
 
     def score_all(self) -> Answer:
-        """One network in every regime, as after training."""
+        """Evaluate one network in every regime, as after training."""
         return timed(lambda: self.learners[0].score(0), 1)
 
     def score(self, place: int, problems: Problems) -> None:
@@ -171,7 +171,7 @@ class Farfield:
         score_problems(self.learners[place].model.eval(), self.task, problems)
 
     def products(self, *, work: str) -> Answer:
-        """The products of one step, or of the evaluation per problem."""
+        """Count the products of one step, or of the evaluation per problem."""
         if work == "training":
             return products(lambda: next(self.steps[0]), repeats=4)
         some = self.tests[0][:COUNTED]
@@ -180,7 +180,7 @@ class Farfield:
 
 
 def tuned() -> Straightforward:
-    """The loop in a process that keeps freed memory, as the library's do."""
+    """Start the loop in a process that keeps freed memory, as the library's processes do."""
     keep_freed_memory()
     return Straightforward()
 

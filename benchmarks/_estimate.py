@@ -18,12 +18,12 @@ Json = Mapping[str, Any]
 
 
 def claims(row: str = ROW) -> list[Claim]:
-    """The cells of a row in all four tables."""
+    """List the cells of a row in all four tables."""
     return [claim for home in HOME for claim in TABLES[home].claims if claim.row == row]
 
 
 def measure(claim: Claim, rounds: int, seconds: float) -> dict[str, Any]:
-    """Measured steps and evaluations of one cell, all of its networks on two cores.
+    """Find the measured steps and evaluations of one cell, all of its networks on two cores.
 
     Args:
         claim: The cell.
@@ -56,7 +56,7 @@ def measure(claim: Claim, rounds: int, seconds: float) -> dict[str, Any]:
 
 
 def rate(workers: Sequence[Worker], request: str, **arguments: Any) -> float:
-    """Units per second of processor time of all workers, that work at the same time.
+    """Measure the units per second of processor time of all workers at the same time.
 
     A worker has one thread: on a machine that does nothing else its processor time is the time.
     """
@@ -67,7 +67,7 @@ def rate(workers: Sequence[Worker], request: str, **arguments: Any) -> float:
 
 
 def estimate(rounds: int, seconds: float, show: Callable[[str], None]) -> dict[str, Any]:
-    """The estimate as JSON: the goal, and a line for each cell.
+    """Write the estimate as JSON: the goal, and a line for each cell.
 
     Args:
         rounds: Slices of training of each cell.
@@ -82,7 +82,7 @@ def estimate(rounds: int, seconds: float, show: Callable[[str], None]) -> dict[s
 
 
 def hours(line: Json) -> float:
-    """Hours that one cell takes: every step and every evaluation of all its networks."""
+    """Estimate the hours of one cell: every step and every evaluation of all its networks."""
     steps = line["networks"] * line["steps"] / median(line["rates"])
     evaluations = line["networks"] * line["evaluations"] / line["scored"]
     return float(steps + evaluations) / 3600.0

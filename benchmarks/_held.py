@@ -48,7 +48,7 @@ class Held(TorchDispatchMode):
 
 
 def most_bytes(work: Callable[[], object]) -> int:
-    """The most that tensors made by `work` held at once; what an operator needs inside is left out.
+    """Measure the peak bytes of tensors made by `work`, without the workspace of operators.
 
     Args:
         work: For instance one training step.

@@ -21,7 +21,7 @@ COLUMNS: Final = ("normalizer", "ms", "times BN", "range", "target", "met")
 
 
 def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
-    """One row of the table, in the order of `COLUMNS`."""
+    """Format one row of the table, in the order of `COLUMNS`."""
     (reference,) = (one for one in lines if one["name"] == BATCH)
     found, target = ratios(line, reference), TARGETS.get(line["name"])
     return (
@@ -35,7 +35,7 @@ def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
 
 
 def markdown(results: Json) -> str:
-    """The results as a Markdown page."""
+    """Write the results as a Markdown page."""
     settings = results["settings"]
     compared = (
         f"A step of `QuickCNN` on {settings['batch']} images of {settings['side']}×"

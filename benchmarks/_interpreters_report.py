@@ -25,7 +25,7 @@ Json = Mapping[str, Any]
 
 
 def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
-    """One row of the table, in the order of `COLUMNS`."""
+    """Format one row of the table, in the order of `COLUMNS`."""
     named = {each["name"]: each for each in lines}
     faster, beside = ratios(named[DIRECT], line), ratios(line, named[VIT])
     memory = line["bytes"] / named[DIRECT]["bytes"]
@@ -49,7 +49,7 @@ def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
 
 
 def markdown(results: Json) -> str:
-    """The results as a Markdown page."""
+    """Write the results as a Markdown page."""
     settings = results["settings"]
     compared = (
         f"A training step, forward and backward, on {settings['batch']} sets of "

@@ -25,13 +25,13 @@ Json = Mapping[str, Any]
 
 
 def ratios(line: Json, other: Json) -> list[float]:
-    """Ratio of times, round by round."""
+    """Divide times, round by round."""
     pairs = zip(line["seconds"], other["seconds"], strict=True)
     return [mine / others for mine, others in pairs]
 
 
 def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
-    """One row of the table, in the order of `COLUMNS`."""
+    """Format one row of the table, in the order of `COLUMNS`."""
     named = {each["name"]: each for each in lines}
     name = line["name"]
     ending = DIRECT if DIRECT in name else ""
@@ -54,7 +54,7 @@ def _ratio(found: Sequence[float]) -> tuple[str, str]:
 
 
 def markdown(results: Json) -> str:
-    """The results as a Markdown page."""
+    """Write the results as a Markdown page."""
     settings, machine = results["settings"], results["environment"]
     described = ", ".join(f"{name} {value}" for name, value in machine.items())
     compared = (

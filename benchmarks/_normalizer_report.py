@@ -17,12 +17,12 @@ Json = Mapping[str, Any]
 
 
 def ratios(line: Json) -> list[float]:
-    """Time of the normalizer over that of the kernel beside it, round by round."""
+    """Divide the time of the normalizer by the time of the kernel, round by round."""
     return [ours / theirs for ours, theirs in zip(line["ours"], line["theirs"], strict=True)]
 
 
 def cells(line: Json) -> tuple[str, ...]:
-    """One row of the table, in the order of `COLUMNS`."""
+    """Format one row of the table, in the order of `COLUMNS`."""
     samples, target = ratios(line), line["target"]
     ratio = median(samples)
     return (
@@ -40,7 +40,7 @@ def cells(line: Json) -> tuple[str, ...]:
 
 
 def markdown(results: Json) -> str:
-    """The results as a Markdown page."""
+    """Write the results as a Markdown page."""
     settings = results["settings"]
     clock = "processor times" if settings["busy"] else "times"
     compared = (

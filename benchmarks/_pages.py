@@ -15,7 +15,7 @@ RESULTS: Final = ROOT / "benchmarks" / "results"
 
 
 def name_of_today(described: Mapping[str, str]) -> str:
-    """Date and processor, as the files are called.
+    """Name a file by date and processor.
 
     Args:
         described: The machine.
@@ -33,7 +33,7 @@ def write(
     """Write the JSON, and the Markdown made from it.
 
     Args:
-        results: What was measured.
+        results: The measurements.
         folder: Where the two files go.
         name: Their name, without suffix.
         page: Makes the Markdown.

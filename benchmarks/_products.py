@@ -53,7 +53,7 @@ class Recorder(TorchDispatchMode):
 
 
 def described(value: Any) -> Hashable:
-    """A hashable stand-in for an argument; a tensor by dtype, shape and strides."""
+    """Make a hashable stand-in for an argument; a tensor by dtype, shape and strides."""
     if isinstance(value, Tensor):
         return (Tensor, value.dtype, tuple(value.shape), value.stride())
     if isinstance(value, list | tuple):
@@ -62,7 +62,7 @@ def described(value: Any) -> Hashable:
 
 
 def remade(description: Any) -> Any:
-    """An argument like the one described; tensors hold fresh random numbers."""
+    """Make an argument from its description; tensors hold fresh random numbers."""
     kind, *parts = description
     if kind is Tensor:
         dtype, shape, strides = parts
@@ -75,7 +75,7 @@ def remade(description: Any) -> Any:
 
 @contextmanager
 def plain_operators() -> Iterator[None]:
-    """Fused operators off, so that what they consist of can be counted."""
+    """Switch fused operators off, so that their parts can be counted."""
     fast_path = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     onednn, *_ = torch.backends.mkldnn.set_flags(_enabled=False)
@@ -88,10 +88,10 @@ def plain_operators() -> Iterator[None]:
 
 
 def products(work: Callable[[], object], *, repeats: int = 1) -> dict[str, float]:
-    """FLOPs of one call of `work`, and the seconds its products take alone.
+    """Count the FLOPs of one call of `work`, and the seconds of its products alone.
 
     Args:
-        work: What is counted, for instance one training step.
+        work: The function to count, for instance one training step.
         repeats: Number of calls to average over, where their shapes differ.
     """
     recorder = Recorder()
@@ -104,10 +104,10 @@ def products(work: Callable[[], object], *, repeats: int = 1) -> dict[str, float
 
 
 def flops(work: Callable[[], object]) -> int:
-    """FLOPs of one call of `work`.
+    """Count the FLOPs of one call of `work`.
 
     Args:
-        work: What is counted, for instance one training step.
+        work: The function to count, for instance one training step.
     """
     counter = FlopCounterMode(display=False)
     with plain_operators(), counter:
@@ -117,7 +117,7 @@ def flops(work: Callable[[], object]) -> int:
 
 @torch.no_grad()
 def seconds_alone(func: Any, args: tuple[Any, ...], kwargs: tuple[Any, ...]) -> float:
-    """Shortest time of one operator at the shapes described, run by itself."""
+    """Measure the shortest time of one operator alone at the described shapes."""
     positional = [remade(value) for value in args]
     named = {name: remade(value) for name, value in kwargs}
     kernels = [func, *([OTHER_KERNELS[func]] if func in OTHER_KERNELS and not named else [])]
@@ -125,7 +125,7 @@ def seconds_alone(func: Any, args: tuple[Any, ...], kwargs: tuple[Any, ...]) -> 
 
 
 def shortest(call: Callable[[], object]) -> float:
-    """Shortest time of a call; of one thread it is processor time, which others do not lengthen."""
+    """Measure the shortest time of a call; with one thread the processor time."""
     clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
     best = float("inf")
     done, end = 0, time.perf_counter() + SECONDS

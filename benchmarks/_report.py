@@ -17,11 +17,11 @@ COLUMNS = (
     "ratio", "range", "target", "met",
 )  # fmt: skip
 TUNED = "loop, tuned"
-"""Stands for the number of seeds in the lines of the loop in the library's processes."""
+"""Stand-in for the number of seeds in the lines of the loop in the library's processes."""
 SETS_COLUMNS = ("task", "m", "images (s)", "sets (s)", "MB", "limit", "met")
 ESTIMATE_COLUMNS = ("table", "column", "networks", "steps", "step (ms)", "scoring (s)", "hours")
 SHORT_COLUMNS = ("model", "task", "m", "seeds", "time", "ratio", "met")
-"""The ratios where a terminal is narrower than `WIDE`; the files hold all."""
+"""Columns of ratios where a terminal is narrower than `WIDE`; the files hold all."""
 WIDE = 160
 """Characters that all columns need."""
 
@@ -29,19 +29,19 @@ Json = Mapping[str, Any]
 
 
 def ratios(line: Json) -> list[float]:
-    """Library over loop, round by round."""
+    """Divide the times of the library by the times of the loop, round by round."""
     return [ours / loop for ours, loop in zip(line["ours"], line["loop"], strict=True)]
 
 
 def met(line: Json) -> str:
-    """Text on the median ratio and its target: `"yes"`, `"no"`, or `"–"` without one."""
+    """Compare the median ratio with its target: `"yes"`, `"no"`, or `"–"` without one."""
     if line["target"] is None:
         return "–"
     return "yes" if median(ratios(line)) >= line["target"] else "no"
 
 
 def cells(line: Json) -> tuple[str, ...]:
-    """One row of a table of ratios, in the order of `COLUMNS`."""
+    """Format one row of a table of ratios, in the order of `COLUMNS`."""
     sides: list[str] = []
     for side in ("loop", "ours"):
         milliseconds = 1e3 * line["unit"] / median(line[side])
@@ -61,7 +61,7 @@ def cells(line: Json) -> tuple[str, ...]:
 
 
 def sets_cells(line: Json) -> tuple[str, ...]:
-    """One row of the table of sets, in the order of `SETS_COLUMNS`."""
+    """Format one row of the table of sets, in the order of `SETS_COLUMNS`."""
     images, seconds, megabytes = (median(line[name]) for name in ("images", "seconds", "megabytes"))
     limit_seconds, limit_megabytes = line["target_seconds"], line["target_megabytes"]
     return (
@@ -73,7 +73,7 @@ def sets_cells(line: Json) -> tuple[str, ...]:
 
 
 def estimate_cells(line: Json) -> tuple[str, ...]:
-    """One row of the estimate, in the order of `ESTIMATE_COLUMNS`."""
+    """Format one row of the estimate, in the order of `ESTIMATE_COLUMNS`."""
     return (
         *(line["table"], line["column"], str(line["networks"]), f"{line['steps']:,}"),
         f"{1e3 / median(line['rates']):.1f}",
@@ -83,7 +83,7 @@ def estimate_cells(line: Json) -> tuple[str, ...]:
 
 
 def estimate_title(estimate: Json) -> str:
-    """The hours in all, beside the goal."""
+    """Format the total hours and the goal."""
     total = sum(hours(line) for line in estimate["lines"])
     met = "met" if total <= estimate["goal"] else "missed"
     return (
@@ -93,7 +93,7 @@ def estimate_title(estimate: Json) -> str:
 
 
 def tables(results: Json) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
-    """Title, columns and rows of each table."""
+    """Yield title, columns and rows of each table."""
     lines = results["lines"]
     made = [
         (
@@ -115,7 +115,7 @@ def tables(results: Json) -> list[tuple[str, tuple[str, ...], list[tuple[str, ..
 
 
 def markdown(results: Json) -> str:
-    """The results as a Markdown page."""
+    """Write the results as a Markdown page."""
     parts = ["# Throughput", "", *introduction(results)]
     for title, columns, rows in tables(results):
         parts += ["", f"## {title}", "", bar(columns), bar("---" for _ in columns)]
@@ -124,7 +124,7 @@ def markdown(results: Json) -> str:
 
 
 def introduction(results: Json) -> list[str]:
-    """Contenders, machine and versions."""
+    """Describe contenders, machine and versions."""
     machine = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
     settings = results["settings"]
     processes = (
@@ -142,13 +142,13 @@ def introduction(results: Json) -> list[str]:
         "same shapes in the same processes; fraction: floor over time."
     )
     tuned = (
-        f"In rows `{TUNED}` the loop stands in the library's place: a process of one thread a "
-        "core, each with its own networks, that keeps freed memory. The library over that is the "
-        "ratio of two ratios."
+        f"In rows `{TUNED}` the loop runs as the library does: a process of one thread per "
+        "core, each with its own networks, that keeps freed memory. The library over that loop is "
+        "the ratio of two ratios."
     )
     estimated = (
-        "The estimate multiplies the steps and evaluations of the claims by what ten networks in "
-        "two processes of one thread took for some of them, in processor time."
+        "The estimate multiplies the steps and evaluations of the claims by the processor time "
+        "that ten networks in two processes of one thread took for some of them."
     )
     beside = settings.get("beside", "")
     said = {
@@ -165,7 +165,7 @@ def introduction(results: Json) -> list[str]:
 
 
 def bar(entries: Iterable[str]) -> str:
-    """A row of a Markdown table."""
+    """Format a row of a Markdown table."""
     return "| " + " | ".join(entries) + " |"
 
 
@@ -176,12 +176,12 @@ def page_of_table(
     columns: Sequence[str],
     cells: Callable[[Json, list[Json]], Iterable[str]],
 ) -> str:
-    """Markdown of results that are one table: what they are, what ran beside, the machine, rows.
+    """Write results of one table as Markdown: title, other load, machine, rows.
 
     Args:
         results: All of them, the lines of the table by `"lines"`.
         title: Heading of the page.
-        said: Paragraphs on what was compared and how.
+        said: Paragraphs on the comparison.
         columns: Headings of the columns.
         cells: Makes the row of a line, beside all lines.
     """
@@ -193,7 +193,7 @@ def page_of_table(
 
 
 def terminal(results: Json, width: int) -> list[Table]:
-    """The same tables for a terminal of `width` characters."""
+    """Format the tables for a terminal of `width` characters."""
     made = []
     for title, columns, rows in tables(results):
         shown = SHORT_COLUMNS if columns == COLUMNS and width < WIDE else columns

@@ -22,13 +22,13 @@ Json = Mapping[str, Any]
 
 
 def ratios(line: Json, other: Json) -> list[float]:
-    """Ratio of times, round by round."""
+    """Divide times, round by round."""
     pairs = zip(line["seconds"], other["seconds"], strict=True)
     return [mine / others for mine, others in pairs]
 
 
 def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
-    """One row of the table, in the order of `COLUMNS`."""
+    """Format one row of the table, in the order of `COLUMNS`."""
     named = {each["name"]: each for each in lines}
     beside, faster = ratios(line, named[LSTM]), ratios(named[DIRECT], line)
     met = median(beside) <= MOST_OF_LSTM and median(faster) >= LEAST_OF_DIRECT
@@ -45,7 +45,7 @@ def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
 
 
 def markdown(results: Json) -> str:
-    """The results as a Markdown page."""
+    """Write the results as a Markdown page."""
     settings = results["settings"]
     compared = (
         f"A pass forward and backward over {settings['time']} steps of {settings['units']} "

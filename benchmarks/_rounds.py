@@ -26,7 +26,7 @@ class Options:
     Args:
         rounds: Rounds of turns; the medians are over these.
         quick: Three rounds, for a first look.
-        beside: What else ran on the machine, for the page; empty for nothing.
+        beside: Other load of the machine, for the page; empty for none.
         name: Name of the result files; by default date and processor.
     """
 
@@ -48,7 +48,7 @@ def publish(
 
     Args:
         options: `Options`, or others with the same fields.
-        settings: Sizes of what is measured, for the page.
+        settings: Sizes of the measurement, for the page.
         parts: Functions of the number of rounds to lines, by their name in the results.
         folder: Where the results go.
         page: Makes the Markdown of all results.

@@ -13,14 +13,14 @@ from farfield.tasks import TASKS, GlyphSet
 
 
 def megabytes(field: str) -> float:
-    """Memory of this process, MB: `VmRSS` is what it holds, `VmHWM` the most it held."""
+    """Read the memory of this process, MB: `VmRSS` is the current size, `VmHWM` the peak."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     found = re.search(rf"^{field}:\s+(\d+) kB", status, re.MULTILINE)
     return int(found[1]) * 1024 / 1e6 if found else float("nan")
 
 
 def main(task: str, withheld: int, seed: int) -> None:
-    """Draw the training and test sets of one run and print what it took."""
+    """Draw the training and test sets of one run and print the time and memory."""
     described = TASKS[task](withheld=withheld)
     start = time.perf_counter()
     GlyphSet.glyphs()  # drawn once in a process, whatever is made of them

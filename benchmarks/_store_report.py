@@ -24,7 +24,7 @@ Json = Mapping[str, Any]
 
 
 def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
-    """One row of the table, in the order of `COLUMNS`; behind a time how it grew from the first."""
+    """Format one row, in the order of `COLUMNS`; behind each time its ratio to the first."""
     first = lines[0]["seconds"]
     times = []
     for name in WORKS:
@@ -39,7 +39,7 @@ def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
 
 
 def markdown(results: Json) -> str:
-    """The results as a Markdown page."""
+    """Write the results as a Markdown page."""
     settings = results["settings"]
     compared = (
         "A store of some finished runs, a tenth of them seeds of one experiment, the others "

@@ -7,9 +7,9 @@ and sb3-contrib are installed; the last two are in no extra:
     python -m benchmarks.agents --worlds cartpole   # half of that
 
 All sides have the same agent, an LSTM of 64 units on the flat observation with two linear outputs,
-the same rollouts, parts and epochs, Adam with the same learning rate, and rewards as they are. One
+the same rollouts, parts and epochs, Adam with the same learning rate, and unscaled rewards. One
 of ours clips the change of values too, another learns from scaled rewards. The return of the last
-100 finished episodes is taken after every rollout; what is compared is its mean over seeds, with
+100 finished episodes is taken after every rollout; the comparison is of its mean over seeds, with
 the standard deviation, at a few numbers of steps. The results are written after every seed.
 """
 
@@ -66,12 +66,12 @@ class FlatImage(gymnasium.ObservationWrapper):  # type: ignore[misc]
         self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (size,), np.float32)
 
     def observation(self, observation: dict[str, Any]) -> np.ndarray:
-        """Codes of kind, color and state, in tenths."""
+        """Embed the codes of kind, color and state, in tenths."""
         return (observation["image"].reshape(-1) / 10).astype(np.float32)
 
 
 def world_of(name: str) -> gymnasium.Env:
-    """One of the two worlds.
+    """Make one of the two worlds.
 
     Args:
         name: `"cartpole"` or `"minigrid"`.
@@ -105,34 +105,34 @@ class World:
         return int(world_of(self.name).action_space.n)
 
     def make(self, regime: str, count: int, stream: Stream) -> GymnasiumWorlds:
-        """Copies side by side."""
+        """Make copies side by side."""
         copies = [world_of(self.name) for _ in range(count)]
         return GymnasiumWorlds(copies, lambda _, found: found, stream.child(self.name, regime))
 
     def score(self, returns: np.ndarray) -> np.ndarray:
-        """The returns."""
+        """Return the returns unchanged."""
         return returns
 
     def chance(self, regime: str) -> float:
-        """Unknown."""
+        """Refuse: the chance is unknown."""
         del regime
         return math.nan
 
 
 class Flat(nn.Module):
-    """An observation as it is, in one row."""
+    """Encoder of an observation in one row, unchanged."""
 
     def __init__(self, item_shape: tuple[int, ...]) -> None:
         super().__init__()
         self.out_features = math.prod(item_shape)
 
     def forward(self, items: Tensor) -> Tensor:
-        """The numbers of each item."""
+        """Embed the numbers of each item."""
         return items.flatten(1)
 
 
 def ours(name: str, seed: int, rollouts: int, **options: Any) -> list[float]:
-    """Return of the last episodes after each rollout, by this package."""
+    """Train by this package; returns the mean return of the last episodes after each rollout."""
     experiment = Experiment(
         task=World(name=name),
         model=AgentNetwork(core=Spec(LSTMLayer, hidden_size=UNITS), encoder=Spec(Flat)),
@@ -149,7 +149,7 @@ def ours(name: str, seed: int, rollouts: int, **options: Any) -> list[float]:
 
 
 def theirs(name: str, seed: int, rollouts: int) -> list[float]:
-    """The same by sb3-contrib."""
+    """Train by sb3-contrib; returns the same curve."""
     from sb3_contrib import RecurrentPPO  # noqa: PLC0415 — not installed where tests run
     from stable_baselines3.common.env_util import make_vec_env  # noqa: PLC0415
 
@@ -183,7 +183,7 @@ def theirs(name: str, seed: int, rollouts: int) -> list[float]:
 
 
 def measured(name: str, seed: int, rollouts: int) -> list[Json]:
-    """Curves of all sides on one world."""
+    """Measure the curves of all sides on one world."""
     lines = []
     for side, options in SIDES.items():
         begun = time.process_time()
@@ -197,7 +197,7 @@ def measured(name: str, seed: int, rollouts: int) -> list[Json]:
 
 
 def rows(lines: list[Json], name: str) -> list[tuple[str, ...]]:
-    """The table of one world, in the order of `COLUMNS`."""
+    """Format the table of one world, in the order of `COLUMNS`."""
     sides = [
         np.array([line["curve"] for line in lines if (line["world"], line["side"]) == (name, side)])
         for side in SIDES
@@ -214,7 +214,7 @@ def rows(lines: list[Json], name: str) -> list[tuple[str, ...]]:
 
 
 def markdown(results: Json) -> str:
-    """The results as a Markdown page."""
+    """Write the results as a Markdown page."""
     lines = results["lines"]
     described = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
     worlds = list(dict.fromkeys(line["world"] for line in lines))
@@ -228,7 +228,7 @@ def markdown(results: Json) -> str:
     seeds = len({line["seed"] for line in lines})
     compared = (
         f"Return of the last 100 finished episodes, mean ± standard deviation of {seeds} seeds. "
-        "Rewards are as they are; where they are scaled, in units of the running deviation of "
+        "Rewards are unscaled, or scaled in units of the running deviation of "
         f"their discounted returns. Values are clipped at {CLIP:g} in one column alone. The critic "
         "of the package beside ours reads the LSTM without training it. An "
         f"LSTM of {UNITS} units, {COPIES} copies, rollouts of {LENGTH} steps, {EPOCHS} epochs in "

@@ -6,8 +6,8 @@ Run from the root of the checkout:
     python -m benchmarks.analogies --quick    # the same with few and short rounds
 
 In every round each contender works for a short slice of time, one after another in one process of
-one thread, so that a neighbour on the machine slows all of them alike; what counts is the median of
-the rounds' ratios. Processor time is taken, which a neighbour does not lengthen by its own.
+one thread, so that a neighbor on the machine slows all of them alike; the result is the median of
+the rounds' ratios. Processor time is taken, which a neighbor does not lengthen by its own.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Options:
         evaluations: Rounds of evaluation.
         by_problem: Problems that the loops evaluate, and a region's time is scaled from.
         quick: Three short rounds, for a first look.
-        beside: What else ran on the machine, for the page; empty for nothing.
+        beside: Other load of the machine, for the page; empty for none.
         name: Name of the result files; by default date and processor.
     """
 
@@ -64,7 +64,7 @@ class Options:
 
 
 def training(problems: Problems, table: Tensor, rounds: int, seconds: float) -> list[Answer]:
-    """Steps of all contenders, in turns: a line for each, what was done in every round.
+    """Alternate steps of all contenders; a line for each, with its work in every round.
 
     Args:
         problems: The training problems.
@@ -90,7 +90,7 @@ def training(problems: Problems, table: Tensor, rounds: int, seconds: float) -> 
 
 
 def evaluation(problems: Problems, table: Tensor, rounds: int, count: int) -> list[Answer]:
-    """A region scored, by the loops only some of its problems: a line for each.
+    """Score a region, by the loops only some of its problems: a line for each.
 
     Args:
         problems: All problems of the region.
@@ -113,15 +113,15 @@ def evaluation(problems: Problems, table: Tensor, rounds: int, count: int) -> li
 
 @torch.inference_mode()
 def encode(model: Any, problems: Problems) -> Tensor:
-    """Embeddings of all objects of a region."""
+    """Embed all objects of a region."""
     return encode_all(model, problems)
 
 
 def in_turns(turns: list[Callable[[], Answer]], rounds: int) -> list[list[Answer]]:
-    """Results of each in every round.
+    """Collect the results of each in every round.
 
     Args:
-        turns: What is done one after another in a round.
+        turns: Functions that run one after another in a round.
         rounds: How often.
     """
     found = [[turn() for turn in turns] for _ in range(rounds)]
@@ -129,7 +129,7 @@ def in_turns(turns: list[Callable[[], Answer]], rounds: int) -> list[list[Answer
 
 
 def regions(repeats: int) -> dict[str, Any]:
-    """Seconds and bytes of a region's images, and of the problems of all regions.
+    """Measure the seconds and bytes of a region's images, and of the problems of all regions.
 
     Args:
         repeats: How often each is drawn.

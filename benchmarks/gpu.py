@@ -7,8 +7,8 @@ Run from the root of the checkout:
 
 Every model of the paper, after its context normalization, is trained for some steps on each of the
 four tasks: ten seeds together, with steps that are recorded and replayed, in float32 and in TF32,
-and all regimes of the ten are scored together. On the first task also: ten seeds with steps as they
-are, one seed, and the scores of one by itself. Time by the wall, after the device is done.
+and all regimes of the ten are scored together. On the first task also: ten seeds with plain steps,
+one seed, and the scores of one by itself. Time by the wall, after the device is done.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Options:
         device: Where the networks are.
         rounds: Steps that are timed.
         quick: Two models and tasks, two seeds, three steps, few problems.
-        beside: What else ran on the machine, for the page; empty for nothing.
+        beside: Other load of the machine, for the page; empty for none.
         name: Name of the result files; by default date and device.
     """
 
@@ -66,7 +66,7 @@ class Options:
 
 
 def cells(claims: Iterable[Claim]) -> dict[tuple[str, str], list[Claim]]:
-    """Claims by model and task, the longest training first; context norm tells nothing of time."""
+    """Group claims by model and task, the longest training first; context norm costs no time."""
     found: dict[tuple[str, str], list[Claim]] = {}
     for claim in sorted(claims, key=lambda claim: -claim.experiment.recipe.steps):
         kind = claim.row.removesuffix(" + TCN"), claim.experiment.task.name
@@ -75,11 +75,11 @@ def cells(claims: Iterable[Claim]) -> dict[tuple[str, str], list[Claim]]:
 
 
 def seconds(act: Callable[[int], object], device: str, times: int, warm_up: int = WARM_UP) -> float:
-    """Seconds that each call takes, after the first ones.
+    """Measure the seconds of a call, after the first calls.
 
     Args:
         act: Called with the numbers 0, 1, …
-        device: What is waited for.
+        device: Device to synchronize.
         times: How many calls are timed.
         warm_up: Calls before these.
     """
@@ -98,7 +98,7 @@ def line_of(experiment: Experiment, seeds: int, device: str, rounds: int) -> dic
     """Measure the seconds of the steps and scores of an experiment.
 
     Args:
-        experiment: What is trained.
+        experiment: The experiment.
         seeds: Networks together.
         device: Where.
         rounds: How many steps are timed.
@@ -115,10 +115,10 @@ def line_of(experiment: Experiment, seeds: int, device: str, rounds: int) -> dic
 
 
 def more_of(experiment: Experiment, seeds: int, device: str, rounds: int) -> dict[str, Any]:
-    """The same of steps as they are, of one network, and of scores one by one.
+    """Measure the seconds of plain steps, of one network, and of scores one by one.
 
     Args:
-        experiment: What is trained.
+        experiment: The experiment.
         seeds: Networks together.
         device: Where.
         rounds: How many steps are timed.
@@ -133,7 +133,7 @@ def more_of(experiment: Experiment, seeds: int, device: str, rounds: int) -> dic
 
 
 def measure(options: Options, rounds: int) -> Lines:
-    """A line for each model and task."""
+    """Measure a line for each model and task."""
     claims = [claim for home in GRID for claim in TABLES[home].claims]
     first, lines = claims[0].experiment.task.name, Lines()
     kinds = cells(claims)
@@ -158,10 +158,10 @@ def measure(options: Options, rounds: int) -> Lines:
 
 
 def hours(line: Json, step: str = "replayed") -> float:
-    """Hours that all cells of a model and task take, ten networks each.
+    """Estimate the hours of all cells of a model and task, ten networks each.
 
     Args:
-        line: What was measured; lines of before have no scores.
+        line: The measurements; older lines have no scores.
         step: Which steps.
     """
     scores = line.get("evaluations", 0) * line.get("scores", 0.0)
@@ -169,7 +169,7 @@ def hours(line: Json, step: str = "replayed") -> float:
 
 
 def row(line: Json, lines: Lines) -> tuple[str, ...]:
-    """One row of the table, in the order of `COLUMNS`; what was not measured is left empty."""
+    """Format one row of the table, in the order of `COLUMNS`; empty where not measured."""
     del lines
     one = line.get("one")
 
@@ -189,7 +189,7 @@ def row(line: Json, lines: Lines) -> tuple[str, ...]:
 
 
 def markdown(results: Json) -> str:
-    """The results as a Markdown page."""
+    """Write the results as a Markdown page."""
     lines, settings = results["lines"], results["settings"]
     total = f"{sum(map(hours, lines)):.1f} hours"
     if all(line.get("tf32") for line in lines):

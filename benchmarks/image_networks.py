@@ -1,4 +1,4 @@
-"""Steps of the small network of ren2017 with each normalizer, beside those with batch norm.
+"""Steps of the small network of ren2017 with each normalizer, and with batch norm.
 
 Run from the root of the checkout:
 
@@ -6,9 +6,9 @@ Run from the root of the checkout:
     python -m benchmarks.image_networks --quick    # fewer rounds
 
 The network classifies images of 32×32 in color, 100 at a time. In every round each normalizer makes
-one step, one after another in one process of one thread, so that a neighbour on the machine slows
-all of them alike; what counts is the median of the rounds' ratios. Processor time is taken, which a
-neighbour does not lengthen by its own.
+one step, one after another in one process of one thread, so that a neighbor on the machine slows
+all of them alike; the result is the median of the rounds' ratios. Processor time is taken, which a
+neighbor does not lengthen by its own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from farfield.training import OneNetwork
 
 RESULTS = _pages.RESULTS / "image_networks"
 STEPS: Final = 10**6
-"""Of a run, of which some are measured."""
+"""Number in a run, some of which are measured."""
 
 BATCH_NORM: Final = MapNormalizer(field="batch", affine=True)
 LAYER_NORM: Final = MapNormalizer(field="layer", sigma=0.5)
@@ -46,12 +46,12 @@ METHODS: Final[dict[str, tuple[MapNormalizer | None, Objective]]] = {
 
 
 def steps() -> dict[str, Step]:
-    """A step of each method, by the names on the page."""
+    """Build a step of each method, by the names on the page."""
     return {name: _step(*method) for name, method in METHODS.items()}
 
 
 def _step(normalizer: MapNormalizer | None, rule: Objective) -> Step:
-    """Function of a number to that step of the library."""
+    """Build the function from a number to that step of the library."""
     experiment = Experiment(
         task=Images(),
         model=ItemNetwork(core=Spec(QuickCNN, normalizer=normalizer)),

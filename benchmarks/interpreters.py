@@ -9,8 +9,8 @@ The interpreter is that of the released settings for digits, the core of 643,059
 64 patches and three CLS tokens, 192 features each, eight iterations of five functions. The Vision
 Transformer's encoder is torch's, with about as many floating point operations. In every round each
 contender makes one training step, forward and backward, one after another in one process of one
-thread, so that a neighbour on the machine slows all of them alike; what counts is the median of the
-rounds' ratios. Processor time is taken, which a neighbour does not lengthen by its own.
+thread, so that a neighbor on the machine slows all of them alike; the result is the median of the
+rounds' ratios. Processor time is taken, which a neighbor does not lengthen by its own.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ VIT_FEATURES, VIT_LAYERS, VIT_HEADS = 384, 9, 6
 
 
 def transformer() -> nn.TransformerEncoder:
-    """The encoder of a Vision Transformer, normalized before each residual."""
+    """Build the encoder of a Vision Transformer, normalized before each residual."""
     layer = nn.TransformerEncoderLayer(
         VIT_FEATURES,
         VIT_HEADS,
@@ -53,7 +53,7 @@ def transformer() -> nn.TransformerEncoder:
 
 
 def contenders() -> dict[str, tuple[nn.Module, int]]:
-    """All of them with their features, by the names on the page."""
+    """Build all normalizers with their features, by the names on the page."""
     printed = NeuralInterpreter(192, syntax=Syntax.printed(), grid=(8, 8))
     return {
         report.VIT: (transformer(), VIT_FEATURES),
@@ -71,7 +71,7 @@ def one_step(core: nn.Module, x: Tensor, gradient: Tensor) -> None:
 
 
 def measure(cores: Mapping[str, tuple[nn.Module, int]], items: int, batch: int, rounds: int) -> Any:
-    """A line for each contender: operations, memory, and its time in every round.
+    """Measure a line for each contender: operations, memory, and its time in every round.
 
     Args:
         cores: From set to set, with their features, by name.

@@ -1,4 +1,4 @@
-"""The whole ledger at the papers' budgets: what it takes, and on how many cores it still pays.
+"""The whole ledger at the papers' budgets: its cost, and the number of cores that still pays.
 
 Run from the root of the checkout, for about a minute and a half:
 
@@ -62,7 +62,7 @@ class Options:
     Args:
         rounds: Not used; all that is counted is exact.
         quick: One paper.
-        beside: What else the page is to say; empty for nothing.
+        beside: Further remarks for the page; empty for none.
         name: Name of the result files; by default date and processor.
     """
 
@@ -73,14 +73,14 @@ class Options:
 
 
 def claims_of(paper: str | None) -> list[Claim]:
-    """Claims of tables and figures that can be run, of one paper or of all."""
+    """Collect the claims of tables and figures that can be run, of one paper or of all."""
     tables = [*TABLES.values(), *(figure.table for figure in FIGURES.values())]
     found = [claim for table in tables for claim in table.claims if not claim.unbuilt]
     return [claim for claim in found if paper in (None, claim.paper)]
 
 
 def latest(folder: str) -> Json:
-    """The newest results of another benchmark; of a GPU, where it measures one, and in full."""
+    """Read the newest results of another benchmark; full results of a GPU, where it has one."""
     paths = sorted((_pages.RESULTS / folder).glob("*.json"), reverse=True)
     pages = (json.loads(path.read_text(encoding="utf-8")) for path in paths)
     return next(page for page in pages if _is_measured_in_full(page["settings"]))
@@ -91,7 +91,7 @@ def _is_measured_in_full(settings: Json) -> bool:
 
 
 def measured(claims: Iterable[Claim]) -> tuple[dict[Kind, float], float]:
-    """Seconds of a step by kind of experiment, and scores of a run, as exported records have it."""
+    """Read the seconds of a step by kind of experiment, and the scores of a run, from records."""
     seconds, scores = defaultdict[Kind, list[float]](list), list[int]()
     finders = [exported_at(ROOT / "results", budget, NETWORKS) for budget in Budget]
     for claim in claims:
@@ -103,7 +103,7 @@ def measured(claims: Iterable[Claim]) -> tuple[dict[Kind, float], float]:
 
 
 def on_gpu() -> dict[Kind, float]:
-    """Seconds that a step of ten networks takes on a GPU, by kind of experiment."""
+    """Read the seconds of a step of ten networks on a GPU, by kind of experiment."""
     lines = {(line["model"], line["task"]): line["replayed"] for line in latest("gpu")["lines"]}
     grid = [claim for home in GRID for claim in TABLES[home].claims]
     return {
@@ -115,7 +115,7 @@ def on_gpu() -> dict[Kind, float]:
 
 
 def weight_bytes(experiment: Experiment) -> int:
-    """Bytes of a trained network; 0 where its data is needed to build it, and is not here."""
+    """Count the bytes of a trained network; 0 where data to build it is missing."""
     if not is_at_hand(experiment.task):
         return 0
     network = experiment.model.build(experiment.task, stream(0, "ledger"))
@@ -123,7 +123,7 @@ def weight_bytes(experiment: Experiment) -> int:
 
 
 def simulated(seconds: Iterable[float], cores: int, write: float) -> float:
-    """Seconds until all networks are written.
+    """Simulate the seconds until all networks are written.
 
     Networks start in their order as soon as a core is free, and are written one after another.
     """
@@ -139,7 +139,7 @@ def simulated(seconds: Iterable[float], cores: int, write: float) -> float:
 
 
 def count(quick: bool) -> tuple[Lines, Lines]:
-    """A line a paper and one of all; and a line for each number of cores."""
+    """Compute a line for each paper and for all papers, and a line for each number of cores."""
     claims = claims_of("webb2020" if quick else None)
     seconds, scores = measured(claims)
     gpu, store = on_gpu(), latest("store")["lines"][-1]
@@ -193,7 +193,7 @@ def count(quick: bool) -> tuple[Lines, Lines]:
 
 
 def row(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
-    """One row of the table of papers, in the order of `COLUMNS`, or of that of clusters."""
+    """Format one row of the table of papers, or of the table of clusters."""
     del lines
     if "cores" in line:
         return (
@@ -243,13 +243,13 @@ def breaks_first(results: Json) -> str:
     third = (
         f"Nor is it the folder of records: with {store[-1]['runs']:,} runs in it, "
         f"{store[-1]['runs'] / NETWORKS / total['experiments']:,.0f} times the ledger, a run is "
-        f"written in {ratio:.1f} times what it takes with {store[0]['runs']:,}."
+        f"written in {ratio:.1f} times the time with {store[0]['runs']:,}."
     )
     return f"{first} {second} {third}"
 
 
 def markdown(results: Json) -> str:
-    """The results as a Markdown page."""
+    """Write the results as a Markdown page."""
     total = results["lines"][-1]
     said = (
         "Every experiment behind a table or figure that is built, with those that it starts from, "

@@ -6,8 +6,8 @@ Run from the root of the checkout:
 
 In every round each kind of problem is described and then rendered in batches, one kind after
 another, and `WReN` scores problems and takes their gradient, with the premises of a problem looked
-at once and with every candidate in a sequence of its own; what counts is the median of the rounds,
-in processor time, which a neighbour on the machine does not lengthen by its own.
+at once and with every candidate in a separate sequence; the result is the median of the rounds,
+in processor time, which a neighbor on the machine does not lengthen by its own.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Options:
     Args:
         rounds: Rounds; medians are over these.
         problems: Problems of each kind and round.
-        beside: What else ran on the machine, for the page; empty for nothing.
+        beside: Other load of the machine, for the page; empty for none.
         name: Name of the result files; by default date and processor.
     """
 
@@ -69,7 +69,7 @@ class Options:
 
 
 def kinds(count: int) -> dict[str, ProgressiveMatrices]:
-    """Tasks by what is said of them; the first is the default.
+    """Build the tasks by their descriptions; the first is the default.
 
     Args:
         count: Problems of the training set.
@@ -84,13 +84,13 @@ def kinds(count: int) -> dict[str, ProgressiveMatrices]:
 
 
 def rendered(problems: Problems) -> None:
-    """All panels, in batches as training takes them."""
+    """Yield all panels, in the batches of training."""
     for first in range(0, len(problems), BATCH):
         problems.items.index_select(0, problems.index[first : first + BATCH].flatten())
 
 
 def measured(task: ProgressiveMatrices, seed: int) -> dict[str, float]:
-    """Processor seconds of a problem, described and rendered.
+    """Measure the processor seconds of a problem, described and rendered.
 
     Args:
         task: The task, with its number of training problems.
@@ -104,7 +104,7 @@ def measured(task: ProgressiveMatrices, seed: int) -> dict[str, float]:
 
 
 def scored(shared: bool) -> float:
-    """Processor seconds that `WReN` takes to score a problem, with the gradient of the scores.
+    """Measure the processor seconds of `WReN` for a problem, with the gradient of the scores.
 
     Args:
         shared: Whether the pairs of premises are looked at once for all candidates.
@@ -124,7 +124,7 @@ def scored(shared: bool) -> float:
 
 
 def rows(lines: list[Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """Cells of the table.
+    """Format the cells of the table.
 
     Args:
         lines: A line for each kind of problem.
@@ -148,10 +148,10 @@ def rows(lines: list[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
 
 def markdown(results: Mapping[str, Any]) -> str:
-    """The page.
+    """Write the page.
 
     Args:
-        results: What was measured.
+        results: The measurements.
     """
     settings = results["settings"]
     head = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
@@ -177,8 +177,8 @@ def markdown(results: Mapping[str, Any]) -> str:
                 "Scored by `WReN`, with the gradient: "
                 f"{median(1 / turn['shared'] for turn in turns):,.0f} problems a second with the "
                 f"premises of a problem looked at once, {median(ratios):.2f} times "
-                f"({ratios[0]:.2f}–{ratios[-1]:.2f}) as many as with every candidate in a "
-                "sequence of its own, where it looks at 648 pairs instead of 200."
+                f"({ratios[0]:.2f}–{ratios[-1]:.2f}) as many as with every candidate in "
+                "a separate sequence, where it looks at 648 pairs instead of 200."
             ),
             "",
             f"Made by `python -m benchmarks.matrices` on: {machine}.",

@@ -1,4 +1,4 @@
-"""Steps of mixup, manifold mixup and ICT beside plain steps, and beside directly written ones.
+"""Steps of mixup, manifold mixup and ICT beside plain steps and directly written steps.
 
 Run from the root of the checkout:
 
@@ -7,9 +7,9 @@ Run from the root of the checkout:
 
 One network classifies images of 32×32 in color, 100 at a time; another one solves a relational
 task, 32 problems at a time, whose nine images are among a hundred. In every round each contender
-makes one step, one after another in one process of one thread, so that a neighbour on the machine
-slows all of them alike; what counts is the median of the rounds' ratios. Processor time is taken,
-which a neighbour does not lengthen by its own. A step of ICT reads twice as many problems as the
+makes one step, one after another in one process of one thread, so that a neighbor on the machine
+slows all of them alike; the result is the median of the rounds' ratios. Processor time is taken,
+which a neighbor does not lengthen by its own. A step of ICT reads twice as many problems as the
 others, half of them without answers: it is measured beside two plain steps.
 """
 
@@ -41,11 +41,11 @@ RESULTS = _pages.RESULTS / "mixing"
 WARM_UP = 2
 LABELLED, UNLABELLED, BATCH, SIDE, CLASSES = 1000, 2000, 100, 32, 10
 STEPS: Final = 10**6
-"""Of a run, of which some are measured."""
+"""Number in a run, some of which are measured."""
 
 
 Step = Callable[[int], object]
-"""A step of training, by its number."""
+"""Step of training, by its number."""
 
 
 @final
@@ -59,14 +59,14 @@ class Images:
     regimes = (Regime(name=TRAINING, distance=0, unit="none"),)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets."""
+        """Draw the sets."""
         return {
             name: self.sample(TRAINING, count, stream.child(name).numpy())
             for name, count in ((TRAINING, LABELLED), ("unlabelled", UNLABELLED))
         }
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """Some images and classes."""
+        """Draw images and classes."""
         del regime
         items = generator.standard_normal((n, *self.item_shape), dtype=np.float32)
         return Problems(
@@ -76,7 +76,7 @@ class Images:
         )
 
     def loss(self, outputs: Tensor, problems: Problems) -> Tensor:
-        """Cross-entropy."""
+        """Compute the cross-entropy."""
         return F.cross_entropy(outputs, problems.target, reduction="none")
 
     def score(self, outputs: Tensor, problems: Problems) -> Tensor:
@@ -84,12 +84,12 @@ class Images:
         return (outputs.argmax(-1) == problems.target).float()
 
     def chance(self, regime: str) -> float:
-        """Score of a guess."""
+        """Return the score of a guess."""
         del regime
         return 1 / CLASSES
 
     def oracle(self, problems: Problems) -> Tensor:
-        """The answers."""
+        """Compute the answers."""
         return F.one_hot(problems.target, CLASSES).float()
 
 
@@ -102,7 +102,7 @@ class Classifier(nn.Module):
         self.core = NarrowNetwork()
 
     def forward(self, items: Tensor, index: Tensor) -> Tensor:
-        """Logits of every problem."""
+        """Compute the logits of every problem."""
         logits: Tensor = self.core(items.index_select(0, index[:, 0]))
         return logits
 
@@ -113,7 +113,7 @@ class Classification:
     """The architecture of the classifier of images."""
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
-        """The network."""
+        """Build the network."""
         del task, stream
         return Classifier()
 
@@ -122,7 +122,7 @@ LAYERS = ("input", "core.group1", "core.group2")
 
 
 def image_steps() -> dict[str, Step]:
-    """Steps on images, by the names on the page."""
+    """Build the steps on images, by the names on the page."""
     problems = Images().sample(TRAINING, 2 * BATCH, stream(0, "images").numpy())
     x, u = problems.table().split(BATCH)
     y = problems.target[:BATCH]
@@ -188,7 +188,7 @@ def _sgd(network: nn.Module) -> torch.optim.Optimizer:
 
 
 def relational_steps() -> dict[str, Step]:
-    """Steps on a relational task, by the names on the page."""
+    """Build the steps on a relational task, by the names on the page."""
     task, model = DistributionOfThree(withheld=0), Network(reasoner=Spec(ESBN))
     hidden = ManifoldMixup(layers=("encoder", "reasoner"))
     return {
@@ -202,7 +202,7 @@ def relational_steps() -> dict[str, Step]:
 
 
 def _steps(task: ProblemTask, model: Any, rule: Objective, batch_size: int) -> Step:
-    """Function of a number to that step of the library."""
+    """Build the function from a number to that step of the library."""
     optimizer = SGD(momentum=0.9, nesterov=True, weight_decay=1e-4)
     recipe = Recipe(steps=STEPS, learning_rate=0.01, batch_size=batch_size, optimizer=optimizer)
     experiment = Experiment(task=task, model=model, objective=rule, recipe=recipe)
@@ -210,7 +210,7 @@ def _steps(task: ProblemTask, model: Any, rule: Objective, batch_size: int) -> S
 
 
 def measure(works: Mapping[str, Step], rounds: int) -> list[dict[str, Any]]:
-    """A line for each contender: its time in every round.
+    """Measure a line for each contender: its time in every round.
 
     Args:
         works: Functions of a number to a step, by name.

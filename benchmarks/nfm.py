@@ -6,8 +6,8 @@ Run from the root of the checkout:
     python -m benchmarks.nfm --quick    # fewer rounds
 
 In every round each contender makes one pass forward and backward on the same images, one after
-another in one process of one thread, so that a neighbour on the machine slows all of them alike;
-what counts is the median of the rounds' ratios. Processor time is taken. Memory is the most that
+another in one process of one thread, so that a neighbor on the machine slows all of them alike;
+the result is the median of the rounds' ratios. Processor time is taken. Memory is the most that
 tensors of a step hold at once: maps and gradients, and the weights with their momentum.
 """
 
@@ -55,18 +55,18 @@ Json = Mapping[str, Any]
 
 
 def network() -> nn.Module:
-    """PreActResNet18."""
+    """Build a PreActResNet18."""
     return PreActResNet((3, SIDE, SIDE), CLASSES, width=WIDTH)
 
 
 def in_passes(**options: Any) -> MultiPass:
-    """The network with a read at the output of each group of blocks."""
+    """Build the network with a read at the output of each group of blocks."""
     widths = tuple(WIDTH * 2**number for number in range(len(GROUPS)))
     return MultiPass(network(), GROUPS, widths, **options)
 
 
 def networks() -> dict[str, nn.Module]:
-    """All contenders, by the names on the page."""
+    """Build all contenders, by the names on the page."""
     released = NFMRules.released()
     small = replace(released, kernel_size=1)
     nearest = replace(NFMRules(), space_to_depth=False)
@@ -92,7 +92,7 @@ def step(model: nn.Module, images: Tensor) -> None:
 
 
 def peak_bytes(work: Callable[[], object]) -> int:
-    """The most memory that a piece of work holds at once beyond what there is before it.
+    """Measure the peak memory of a function above the memory before it.
 
     Args:
         work: The work, which has run before.
@@ -106,11 +106,11 @@ def peak_bytes(work: Callable[[], object]) -> int:
 
 
 def memory_of(model: nn.Module, images: Tensor) -> int:
-    """Most memory in a step, with the weights and their momentum.
+    """Measure the peak memory of a step, with the weights and their momentum.
 
     Args:
         model: The network.
-        images: What it is trained on.
+        images: Training images.
     """
     step(model, images)
     model.zero_grad()
@@ -119,7 +119,7 @@ def memory_of(model: nn.Module, images: Tensor) -> int:
 
 
 def measure(contenders: Mapping[str, nn.Module], rounds: int) -> list[Json]:
-    """A line for each contender: its size, its operations, and its time in every round.
+    """Measure a line for each contender: its size, its operations, and its time in every round.
 
     Args:
         contenders: Networks by name.
@@ -146,7 +146,7 @@ def measure(contenders: Mapping[str, nn.Module], rounds: int) -> list[Json]:
 
 
 def cells(line: Json, lines: list[Json]) -> tuple[str, ...]:
-    """One row of the table, in the order of `COLUMNS`."""
+    """Format one row of the table, in the order of `COLUMNS`."""
     (alone,) = (each for each in lines if each["name"] == ALONE)
     times = ratios(line, alone)
     return (
@@ -162,7 +162,7 @@ def cells(line: Json, lines: list[Json]) -> tuple[str, ...]:
 
 
 def markdown(results: Json) -> str:
-    """The results as a Markdown page."""
+    """Write the results as a Markdown page."""
     settings = results["settings"]
     compared = (
         f"A pass forward and backward of PreActResNet18 of width {settings['width']} over "

@@ -7,8 +7,8 @@ Run from the root of the checkout:
     python -m benchmarks.normalizers --busy       # where others work: processor time
     python -m benchmarks.normalizers --no-compiled
 
-Both run in this process on the same tensor, in turns, so that a neighbour on the machine slows
-both; what counts is the median of the rounds' ratios. Compiling takes a C++ compiler.
+Both run in this process on the same tensor, in turns, so that a neighbor on the machine slows
+both; the result is the median of the rounds' ratios. Compiling takes a C++ compiler.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RESULTS = _pages.RESULTS / "normalizers"
 WINDOW = 5
 
 Norm = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""From activations, gain and shift to what is normalized; some have neither."""
+"""Function from activations, gain and shift to normalized activations."""
 
 
 @final
@@ -121,8 +121,8 @@ class Options:
         rounds: Rounds of each case; the medians are over these.
         quick: Seven rounds, for a first look.
         compiled: Measure the normalizers compiled too, beside the same eager kernel.
-        busy: Compare processor time of one thread, which neighbours disturb less.
-        beside: What else ran on the machine, for the page; empty for nothing.
+        busy: Compare processor time of one thread, which neighbors disturb less.
+        beside: Other load of the machine, for the page; empty for none.
         name: Name of the result files; by default date and processor.
     """
 
@@ -135,7 +135,7 @@ class Options:
 
 
 def seconds_of(norm: Norm, tensors: list[Tensor], gradient: Tensor, *, busy: bool) -> float:
-    """One pass forward and backward."""
+    """Run one pass forward and backward."""
     clock = time.thread_time if busy else time.perf_counter
     for tensor in tensors:
         tensor.grad = None
@@ -145,7 +145,7 @@ def seconds_of(norm: Norm, tensors: list[Tensor], gradient: Tensor, *, busy: boo
 
 
 def measure(case: Case, *, compiled: bool, rounds: int, busy: bool) -> dict[str, Any]:
-    """A line of results: both in turns on the same tensor."""
+    """Measure a line of results: both alternate on the same tensor."""
     generator = torch.Generator().manual_seed(0)
     z, gradient = (torch.randn(case.shape, generator=generator) for _ in range(2))
     affine = (torch.rand(case.shape[-1], generator=generator) for _ in range(2))

@@ -6,8 +6,8 @@ Run from the root of the checkout:
     python -m benchmarks.recurrent --quick    # fewer rounds
 
 In every round each contender makes one pass forward and backward on the same inputs, one after
-another in one process of one thread, so that a neighbour on the machine slows all of them alike;
-what counts is the median of the rounds' ratios. Processor time is taken.
+another in one process of one thread, so that a neighbor on the machine slows all of them alike;
+the result is the median of the rounds' ratios. Processor time is taken.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Json = Mapping[str, Any]
 
 
 def contenders() -> dict[str, nn.Module]:
-    """All contenders, by the names on the page."""
+    """Build all contenders, by the names on the page."""
     normalized = partial(NormalizedLSTM, UNITS, UNITS, LAYERS)
     divisive = partial(DivisiveNorm1d, window=WINDOW)
     return {
@@ -58,7 +58,7 @@ def step(layers: nn.Module, inputs: Tensor) -> None:
 
 
 def measure(modules: Mapping[str, nn.Module], rounds: int) -> list[Json]:
-    """A line for each contender: its time in every round.
+    """Measure a line for each contender: its time in every round.
 
     Args:
         modules: Layers by name.
@@ -75,7 +75,7 @@ def measure(modules: Mapping[str, nn.Module], rounds: int) -> list[Json]:
 
 
 def cells(line: Json, lines: list[Json]) -> tuple[str, ...]:
-    """One row of the table, in the order of `COLUMNS`."""
+    """Format one row of the table, in the order of `COLUMNS`."""
     (theirs,) = (each for each in lines if each["name"] == TORCH)
     times = ratios(line, theirs)
     return (
@@ -87,7 +87,7 @@ def cells(line: Json, lines: list[Json]) -> tuple[str, ...]:
 
 
 def markdown(results: Json) -> str:
-    """The results as a Markdown page."""
+    """Write the results as a Markdown page."""
     settings = results["settings"]
     compared = (
         f"A pass forward and backward over {settings['batch']} sequences of {settings['time']} "

@@ -7,10 +7,10 @@ Run from the root of the checkout:
 
 The sequences are those of copying after a dormant phase of 50: 70 steps of embeddings of 600
 numbers, of ten symbols, 64 sequences at a time; six mechanisms of 100 units, four of them active.
-Layers of ours can be given the embeddings of the symbols, and which stands where, instead of the
+Layers of ours can be given the embeddings of the symbols and their indices, instead of the
 sequences. In every round each contender makes one pass forward and backward, one after another in
-one process of one thread, so that a neighbour on the machine slows all of them alike; what counts
-is the median of the rounds' ratios. Processor time is taken, which a neighbour does not lengthen by
+one process of one thread, so that a neighbor on the machine slows all of them alike; the result
+is the median of the rounds' ratios. Processor time is taken, which a neighbor does not lengthen by
 its own.
 """
 
@@ -39,11 +39,11 @@ SYMBOLS = 10
 WARM_UP = 2
 
 BY_NUMBER = ", symbols by number"
-"""Ends the name of a contender that is given the symbols and their places."""
+"""End of the name of a contender that is given the symbols and their indices."""
 
 
 def layers() -> dict[str, nn.Module]:
-    """All contenders, by the names on the page."""
+    """Build all contenders, by the names on the page."""
     made = partial(RIMs, UNITS, UNITS, num_mechanisms=MECHANISMS, num_active=ACTIVE)
     text = Wiring(input_attention=InputAttention(bias=False))
     return {
@@ -70,14 +70,14 @@ def one_pass(layer: nn.Module, x: Tensor | Indexed, gradient: Tensor) -> None:
 
 
 def seconds_of(work: Callable[[], object]) -> float:
-    """Processor time of a piece of work."""
+    """Measure the processor time of a function."""
     start = time.process_time()
     work()
     return time.process_time() - start
 
 
 def measure(contenders: Mapping[str, nn.Module], shape: tuple[int, int, int], rounds: int) -> Any:
-    """A line for each contender: its floating point operations, and its time in every round.
+    """Measure a line for each contender: its operations, and its time in every round.
 
     Args:
         contenders: Layers by name.

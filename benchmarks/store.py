@@ -1,4 +1,4 @@
-"""The folder of records from a thousand finished runs to a million: what a run costs in each.
+"""The folder of records from a thousand finished runs to a million: the cost of a run in each.
 
 Run from the root of the checkout:
 
@@ -8,7 +8,7 @@ Run from the root of the checkout:
 A tenth of the runs are seeds of one experiment, the others are ten seeds each. Rows that stand for
 them are made by SQLite; the runs that are timed go through the store: new seeds of the large
 experiment, and experiments of ten seeds whose keys lie among the others. Processor time is taken,
-which a neighbour on the machine does not lengthen by its own; waiting for the disk is not in it.
+which a neighbor on the machine does not lengthen by its own; waiting for the disk is not in it.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Options:
         rounds: Times that each piece of work is done; the medians are over these.
         quick: Three rounds, for a first look.
         most: Runs in the largest store.
-        beside: What else ran on the machine, for the page; empty for nothing.
+        beside: Other load of the machine, for the page; empty for none.
         name: Name of the result files; by default date and processor.
     """
 
@@ -85,7 +85,7 @@ class Options:
 
 
 def example() -> Record:
-    """The record of a run, as large as those of webb2021."""
+    """Make the record of a run, as large as the records of webb2021."""
     experiment = Experiment(
         task=SameDifferent(withheld=95),
         model=Network(reasoner=Spec(ESBN)),
@@ -107,7 +107,7 @@ def example() -> Record:
 
 
 def fill(store: Store, count: int) -> None:
-    """Rows that stand for other runs, in the order of their keys."""
+    """Make rows for other runs, in the order of their keys."""
     names = {"count": count, "large": LARGE, "seeds": SEEDS, "scores": SCORES}
     with closing(sqlite3.connect(store.folder / "records.sqlite")) as connection, connection:
         connection.execute("PRAGMA journal_mode = OFF")  # which would write it all twice
@@ -118,7 +118,7 @@ def fill(store: Store, count: int) -> None:
 
 
 def measure(count: int, rounds: int, folder: Path) -> dict[str, Any]:
-    """A line: seconds of every piece of work in a store of some size, and its bytes.
+    """Measure the seconds of every operation in a store of one size, and its bytes.
 
     Args:
         count: Finished runs in it.
@@ -144,7 +144,7 @@ def measure(count: int, rounds: int, folder: Path) -> dict[str, Any]:
         }
         for name, work in works.items():
             taken = seconds_of(work)
-            if number:  # the first ones read what is in no cache yet
+            if number:  # the first calls fill the caches
                 samples[name].append(taken / (len(runs) if name == "results" else 1))
     assert store.find(LARGE, count) is not None
     return {
@@ -156,7 +156,7 @@ def measure(count: int, rounds: int, folder: Path) -> dict[str, Any]:
 
 
 def measure_all(most: int, rounds: int) -> Lines:
-    """A line for each size, the smallest first.
+    """Measure a line for each size, the smallest first.
 
     Args:
         most: Runs in the largest store.

@@ -1,6 +1,6 @@
 """The straightforward loop that the library's speed is measured against.
 
-What an experienced user of PyTorch writes down from the paper: one network after another, every
+The code that an experienced user of PyTorch writes from the paper: one network after another, every
 image of the batch through the encoder, the context norm by `mean` and `var`, `nn.LSTM`,
 `nn.LSTMCell` and `nn.TransformerEncoderLayer` as they come, `torch.optim.Adam` with its defaults.
 The reasoners are in `straightforward_reasoners`. Nothing here uses a mechanism of the library; the
@@ -84,16 +84,16 @@ class Network(nn.Module):
         initialize(self)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for images `(batch, time, height, width)`."""
+        """Compute outputs `(batch, output)` for images `(batch, time, height, width)`."""
         batch, time = images.shape[:2]
         z = self.encoder(images.flatten(0, 1).unsqueeze(1))
         return self.reasoner(self.context(z.view(batch, time, FEATURES)))
 
 
 def initialize(network: Network) -> None:
-    """Kaiming normal before a ReLU or softplus, Xavier normal elsewhere, biases at zero (A.3).
+    """Initialize by Kaiming before a ReLU or softplus, else by Xavier; biases at zero (A.3).
 
-    What PyTorch drew stays in the MNM, but for its output layer.
+    The MNM keeps PyTorch's initial weights, except its output layer.
     """
     for name, parameter in network.named_parameters():
         if "confidence" in name or "context" in name or kept(network, name):
@@ -116,14 +116,14 @@ def initialize(network: Network) -> None:
 
 
 def kept(network: Network, name: str) -> bool:
-    """True if a parameter keeps PyTorch's initialization."""
+    """Check whether a parameter keeps PyTorch's initialization."""
     return (
         isinstance(network.reasoner, MNM) and name.startswith("reasoner") and "output" not in name
     )
 
 
 def loss_of(outputs: Tensor, target: Tensor) -> Tensor:
-    """Binary cross-entropy for a single output, cross-entropy for several."""
+    """Compute the binary cross-entropy of a single output, the cross-entropy of several."""
     if outputs.shape[1] == 1:
         return F.binary_cross_entropy_with_logits(outputs.squeeze(1), target.to(outputs.dtype))
     return F.cross_entropy(outputs, target)
@@ -145,7 +145,7 @@ def train(network: Network, problems: Problems, shuffle: torch.Generator) -> Ite
 
 @torch.no_grad()
 def evaluate(network: Network, problems: Problems) -> float:
-    """Accuracy over all problems, in batches of 100."""
+    """Compute the accuracy over all problems, in batches of 100."""
     network.eval()
     correct = 0
     for rows in torch.arange(len(problems)).split(TEST_BATCH):

@@ -1,11 +1,11 @@
 """The straightforward loops that the library's speed on visual analogies is measured against.
 
-What an experienced user of PyTorch writes down from the paper: whole images through the encoder,
-the context norm by `mean` and `var`, `nn.LSTM` as it comes, `torch.optim.Adam` with its defaults,
-and a table of all images in memory. They differ in how many images of a problem they encode: every
-image of every candidate analogy, every place once, or every picture once. Nothing here uses a
-mechanism of the library; the problems alone are shared, and the test beside the benchmarks holds
-that all compute the same losses and gradients.
+The code that an experienced user of PyTorch writes from the paper: whole images through the
+encoder, the context norm by `mean` and `var`, `nn.LSTM` as it comes, `torch.optim.Adam` with its
+defaults, and a table of all images in memory. They differ in how many images of a problem they
+encode: every image of every candidate analogy, every position once, or every image once. Nothing
+here uses a mechanism of the library; the problems alone are shared, and the test beside the
+benchmarks holds that all compute the same losses and gradients.
 
 Reference:
     webb2020, sections 3.1, 3.2 and 4.1.
@@ -61,7 +61,7 @@ class Encoder(nn.Module):
 
 
 Encode = Callable[[Encoder, Tensor, Tensor], Tensor]
-"""From encoder, table of images and index to embeddings `(batch, candidate, time, feature)`."""
+"""Function from encoder, images and index to `(batch, candidate, time, feature)`."""
 
 
 def encode_every_analogy(encoder: Encoder, table: Tensor, index: Tensor) -> Tensor:
@@ -86,12 +86,12 @@ def encode_every_picture(encoder: Encoder, table: Tensor, index: Tensor) -> Tens
 
 
 def encode_at(encoder: Encoder, table: Tensor, index: Tensor) -> Tensor:
-    """Embeddings of the images at every place of an index of any shape."""
+    """Embed the image at every position of an index of any shape."""
     return encoder(table[index.flatten()]).unflatten(0, index.shape)
 
 
 def in_analogies(premises: Tensor, candidates: Tensor) -> Tensor:
-    """The embeddings of A, B, C and one candidate, for every candidate."""
+    """Arrange the embeddings of A, B, C and one candidate, for every candidate."""
     repeated = premises[:, None].expand(-1, candidates.shape[1], -1, -1)
     return torch.cat([repeated, candidates[:, :, None]], dim=2)
 
@@ -105,7 +105,7 @@ class ContextNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(FEATURES))
 
     def forward(self, z: Tensor) -> Tensor:
-        """Zero mean and unit variance over the places, then gain and shift."""
+        """Zero mean and unit variance over the positions, then gain and shift."""
         mean = z.mean(dim=-2, keepdim=True)
         variance = z.var(dim=-2, correction=0, keepdim=True)
         return (z - mean) / (variance + 1e-8).sqrt() * self.weight + self.bias
@@ -131,7 +131,7 @@ class Network(nn.Module):
             fill(parameter)
 
     def forward(self, table: Tensor, index: Tensor) -> Tensor:
-        """Scores `(batch, candidate)` of problems over a table of images."""
+        """Compute scores `(batch, candidate)` of problems over a table of images."""
         z = self.context(self.encode(self.encoder, table, index))
         _, (state, _) = self.lstm(z.flatten(0, 1))
         scores: Tensor = self.output(state[0])
@@ -154,7 +154,7 @@ def train(
 
 @torch.no_grad()
 def evaluate(network: Network, table: Tensor, index: Tensor, target: Tensor) -> float:
-    """Share of the problems whose right candidate scores highest, a batch after another."""
+    """Compute the share of problems whose correct candidate scores highest, batch by batch."""
     correct = 0
     for rows in torch.arange(len(index)).split(BATCH):
         answers = network(table, index[rows]).argmax(dim=1)

@@ -1,10 +1,10 @@
 """A direct transcription of Neural Interpreters, as the library's is measured against.
 
-What an experienced user of PyTorch writes down from the equations, with the released settings: the
-codes are repeated over batch and elements and the elements over functions, so that a modulated
-layer is a linear layer on scaled inputs, `(batch, function, item, feature)` throughout. There is no
-loop over functions or heads. Nothing here uses a mechanism of the library; the test beside it holds
-that both compute the same.
+The code that an experienced user of PyTorch writes from the equations, with the released
+settings: the codes are repeated over batch and elements and the elements over functions, so that
+a modulated layer is a linear layer on scaled inputs, `(batch, function, item, feature)`
+throughout. There is no loop over functions or heads. Nothing here uses a mechanism of the
+library; the test beside it holds that both compute the same.
 
 Reference:
     gondal2021, section 2.
@@ -30,7 +30,7 @@ class ModFC(nn.Module):
         self.scale = nn.Linear(code_size, inputs, bias=False)
 
     def forward(self, x: Tensor, codes: Tensor) -> Tensor:
-        """Elements and, of each of them, the code."""
+        """Apply the functions to elements, each with its code."""
         return self.linear(x * F.layer_norm(self.scale(codes), x.shape[-1:]))
 
 
@@ -48,7 +48,7 @@ class Positions(nn.Module):
         self.column_code = nn.Linear(code_size, heads, bias=False)
 
     def forward(self, codes: Tensor, leading: int) -> Tensor:
-        """Scores `(function, head, item, item)`."""
+        """Compute scores `(function, head, item, item)`."""
         place = torch.arange(self.side)
         distance = place - place.unsqueeze(-1) + self.side - 1
         rows = self.row_head(self.row_embedding)[distance] + self.row_code(codes)[:, None, None]
@@ -95,13 +95,13 @@ class DirectInterpreter(nn.Module):
         self.fc2 = ModFC(features, features, features)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The set after all function iterations."""
+        """Compute the set after all function iterations."""
         for _ in range(self.iterations):
             x = self.iterate(x)
         return x
 
     def iterate(self, x: Tensor) -> Tensor:
-        """Equations 2, 3 and 11, without the outer residual."""
+        """Apply equations 2, 3 and 11, without the outer residual."""
         batch, items, _ = x.shape
         functions = len(self.codes)
         types = F.normalize(self.typing(x), dim=-1)
@@ -114,13 +114,13 @@ class DirectInterpreter(nn.Module):
         return torch.einsum("buv,buvc->bvc", shares, found)
 
     def line(self, x: Tensor, shares: Tensor, codes: Tensor) -> Tensor:
-        """Equations 9 and 10."""
+        """Apply equations 9 and 10."""
         share = shares.unsqueeze(-1)
         x = x + share * self.attend(self.norm1(x), shares, codes)
         return x + share * self.fc2(F.gelu(self.fc1(self.norm2(x), codes)), codes)
 
     def attend(self, x: Tensor, shares: Tensor, codes: Tensor) -> Tensor:
-        """Equations 6 to 8."""
+        """Apply equations 6 to 8."""
         q, k, v = (
             layer(x, codes).unflatten(-1, (self.heads, -1)).transpose(2, 3)
             for layer in (self.query, self.key, self.value)

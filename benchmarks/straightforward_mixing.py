@@ -1,6 +1,6 @@
 """Steps of mixup, manifold mixup and ICT written directly, as the library's are measured against.
 
-What the released scripts do in a step, in plain PyTorch: the network itself is asked to mix, at a
+A step of the released scripts in plain PyTorch: the network itself is asked to mix, at a
 layer that is drawn anew for every batch; the teacher is a second network, whose parameters are
 averaged in a loop. Nothing here uses a learning rule of the library; the test beside it holds that
 both compute the same.
@@ -39,7 +39,7 @@ class NarrowNetwork(nn.Module):
     def forward(
         self, x: Tensor, at: int | None = None, weight: float = 1.0, partner: Tensor | None = None
     ) -> Tensor:
-        """Logits of images.
+        """Compute the logits of images.
 
         Args:
             x: Images, `(batch, 3, height, width)`.
@@ -68,7 +68,7 @@ def _group(channels: int, width: int, *, stride: int) -> nn.Sequential:
 
 
 def mixed_loss(network: NarrowNetwork, x: Tensor, y: Tensor, *, at: int, alpha: float) -> Tensor:
-    """Cross-entropy of mixtures of a batch with itself, with both answers.
+    """Compute the cross-entropy of mixtures of a batch with itself, with both answers.
 
     Args:
         network: The network.
@@ -84,7 +84,7 @@ def mixed_loss(network: NarrowNetwork, x: Tensor, y: Tensor, *, at: int, alpha: 
 
 
 def draw(size: int, alpha: float) -> tuple[float, Tensor]:
-    """A weight, and a permutation."""
+    """Draw a weight and a permutation."""
     weight = torch.distributions.Beta(alpha, alpha).sample().item()
     return weight, torch.randperm(size)
 
@@ -104,10 +104,10 @@ class Consistency:
         self.step = 0
 
     def loss(self, x: Tensor, y: Tensor, u: Tensor, *, progress: float) -> Tensor:
-        """Mixup of labelled images, and the distance of other mixtures from the teacher's.
+        """Compute the loss of Mixup of labeled images, and the distance to the teacher.
 
         Args:
-            x: Labelled images.
+            x: Labeled images.
             y: Their classes.
             u: Images without.
             progress: Fraction of the run that is done.

@@ -1,6 +1,6 @@
 """Neural function modules written directly, as the library's are measured against.
 
-What the released code does in a pass, in plain PyTorch and layer by layer: keys and values of every
+A pass of the released code in plain PyTorch, layer by layer: keys and values of every
 layer that was run are resized to the reader's maps, one after another, and stacked; attention is a
 softmax over the stack, lowered by the next weight. Nothing here uses a function of the library; the
 test beside it holds that both compute the same.
@@ -37,7 +37,7 @@ class DirectPasses(nn.Module):
         self.rules = model.nfm.rules
 
     def forward(self, x: Tensor) -> Tensor:
-        """The output of the last pass."""
+        """Compute the output of the last pass."""
         written: list[tuple[Tensor, Tensor]] = []
         found = x
         for network in self.networks:

@@ -1,6 +1,6 @@
-"""The straightforward loop's reasoners: what one writes down from the paper's equations.
+"""Reasoners of the straightforward loop, written from the paper's equations.
 
-Each place after the other where the equations have a recurrence, each head a layer of its own,
+Time step after time step where the equations have a recurrence, each head a separate layer,
 every pair and triple through the whole network, layers of PyTorch as they come.
 
 Reference:
@@ -23,7 +23,7 @@ KEY = 256
 
 
 class ESBN(nn.Module):
-    """An LSTM cell that sees nothing but what it reads from a key/value memory."""
+    """An LSTM cell whose only input is its read from a key/value memory."""
 
     def __init__(self, num_outputs: int) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class ESBN(nn.Module):
         self.confidence_bias = nn.Parameter(torch.zeros(1))
 
     def forward(self, z: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
+        """Compute outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
         hidden = cell = z.new_zeros(len(z), HIDDEN)
         read = z.new_zeros(len(z), KEY + 1)
         keys: list[Tensor] = []
@@ -48,7 +48,7 @@ class ESBN(nn.Module):
         return self.output(hidden)
 
     def read(self, hidden: Tensor, z: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """The gated mixture of keys and confidences that the embedding `z` retrieves."""
+        """Retrieve the gated mixture of keys and confidences by the embedding `z`."""
         scores = (values @ z.unsqueeze(2)).squeeze(2)
         confidence = torch.sigmoid(self.confidence_gain * scores + self.confidence_bias)
         entries = torch.cat([keys, confidence.unsqueeze(2)], dim=2)
@@ -65,7 +65,7 @@ class LSTM(nn.Module):
         self.output = nn.Linear(HIDDEN, num_outputs)
 
     def forward(self, z: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
+        """Compute outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
         states, _ = self.lstm(z)
         return self.output(states[:, -1])
 
@@ -85,20 +85,20 @@ class Transformer(nn.Module):
         self.register_buffer("positions", sinusoids(length).to(self.output.weight.dtype))
 
     def forward(self, z: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
+        """Compute outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
         mean = self.layer(z + self.positions).mean(dim=1)
         return self.output(F.relu(self.hidden(mean)))
 
 
 def sinusoids(length: int) -> Tensor:
-    """Sines in the even features and cosines in the odd ones, `(time, feature)`."""
+    """Compute sines in even features and cosines in odd features, `(time, feature)`."""
     even = torch.arange(0, FEATURES, 2, dtype=torch.float64)
     angle = torch.arange(length).unsqueeze(1) * torch.exp(-math.log(10_000.0) / FEATURES * even)
     return torch.stack([angle.sin(), angle.cos()], dim=2).flatten(1)
 
 
 class NTM(nn.Module):
-    """An LSTM cell that reads and writes slots, by content and by place."""
+    """An LSTM cell that reads and writes slots, by content and by location."""
 
     SLOTS = 10
     SLOT = 256
@@ -114,7 +114,7 @@ class NTM(nn.Module):
         self.output = nn.Linear(HIDDEN, num_outputs)
 
     def forward(self, z: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
+        """Compute outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
         hidden = cell = z.new_zeros(len(z), HIDDEN)
         read = z.new_zeros(len(z), self.SLOT)
         reading = writing = z.new_zeros(len(z), self.SLOTS)
@@ -130,7 +130,7 @@ class NTM(nn.Module):
         return self.output(hidden)
 
     def write(self, hidden: Tensor, memory: Tensor, weights: Tensor) -> Tensor:
-        """The memory after erasing and adding where the weights are."""
+        """Erase and add in the memory by the weights."""
         erase = torch.sigmoid(self.erase(hidden)).unsqueeze(1)
         add = torch.tanh(self.add(hidden)).unsqueeze(1)
         weights = weights.unsqueeze(2)
@@ -149,7 +149,7 @@ class Address(nn.Module):
         self.sharpening = nn.Linear(HIDDEN, 1)
 
     def forward(self, hidden: Tensor, memory: Tensor, previous: Tensor) -> Tensor:
-        """Weights `(batch, slot)` of the slots, from those of the step before."""
+        """Compute weights `(batch, slot)` of the slots from the weights of the step before."""
         key = torch.tanh(self.key(hidden)).unsqueeze(1)
         match = F.softplus(self.strength(hidden)) * F.cosine_similarity(key, memory, dim=2)
         gate = torch.sigmoid(self.gate(hidden))
@@ -182,7 +182,7 @@ class MNM(nn.Module):
         self.output = nn.Linear(self.SIZE, num_outputs)
 
     def forward(self, z: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
+        """Compute outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
         hidden = cell = read = z.new_zeros(len(z), self.SIZE)
         memory = [layer.weight.expand(len(z), -1, -1) for layer in self.memory]
         for time in range(z.shape[1] + 1):
@@ -193,7 +193,7 @@ class MNM(nn.Module):
         return self.output(self.read_out(torch.cat([hidden, read], dim=1)))
 
     def read(self, key: Tensor, memory: list[Tensor]) -> list[Tensor]:
-        """The key and what each layer makes of it, tanh after each but the last."""
+        """Run the layers on a key, with tanh after each except the last; return all outputs."""
         activations = [key]
         for weight in memory:
             out = (weight @ activations[-1].unsqueeze(2)).squeeze(2)
@@ -201,7 +201,7 @@ class MNM(nn.Module):
         return activations
 
     def write(self, hidden: Tensor, memory: list[Tensor]) -> list[Tensor]:
-        """The weights after one local update of each layer towards its own target."""
+        """Update each layer once towards its local target; returns the weights."""
         rate = torch.sigmoid(self.rate(torch.tanh(self.rate_head(hidden)))).unsqueeze(2)
         value = torch.tanh(self.write_value(hidden))
         activations = self.read(torch.tanh(self.write_key(hidden)), memory)
@@ -214,7 +214,7 @@ class MNM(nn.Module):
 
 
 class RN(nn.Module):
-    """Every pair of places through one network, summed, through another."""
+    """Every pair of time steps through one network, summed, through another."""
 
     def __init__(self, num_outputs: int) -> None:
         super().__init__()
@@ -223,7 +223,7 @@ class RN(nn.Module):
         self.output = nn.Linear(KEY, num_outputs)
 
     def forward(self, z: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
+        """Compute outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
         z = tagged(z)
         first = z.unsqueeze(2).expand(-1, -1, z.shape[1], -1)
         pairs = torch.cat([first, first.transpose(1, 2)], dim=3)
@@ -244,7 +244,7 @@ class TRN(nn.Module):
         self.output = nn.Linear(KEY, num_outputs)
 
     def forward(self, z: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
+        """Compute outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
         z = tagged(z)
         pairs = self.pair(sets_of(z, 2)).sum(dim=1)
         triples = self.triple(sets_of(z, 3)).sum(dim=1)
@@ -253,7 +253,7 @@ class TRN(nn.Module):
 
 
 class PrediNet(nn.Module):
-    """Two places picked in each of many heads, and compared along shared directions."""
+    """Two time steps picked in each of many heads, and compared along shared directions."""
 
     HEADS = 32
     KEY = 16
@@ -269,7 +269,7 @@ class PrediNet(nn.Module):
         self.output = nn.Linear(8, num_outputs)
 
     def forward(self, z: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
+        """Compute outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
         z = tagged(z)
         first, second = self.attend(self.query1, z), self.attend(self.query2, z)
         differences = self.shared_relation(first) - self.shared_relation(second)
@@ -277,7 +277,7 @@ class PrediNet(nn.Module):
         return self.output(F.relu(self.hidden(heads.flatten(1))))
 
     def attend(self, query: nn.Linear, z: Tensor) -> Tensor:
-        """Attended embeddings of each head, `(batch, head, feature)`."""
+        """Attend by each head; returns embeddings `(batch, head, feature)`."""
         queries = query(z.flatten(1)).view(len(z), self.HEADS, self.KEY)
         weights = (queries @ self.shared_key(z).transpose(1, 2)).softmax(dim=2)
         return weights @ z
@@ -292,7 +292,7 @@ class CoRelNet(nn.Module):
         self.output = nn.Linear(256, num_outputs)
 
     def forward(self, z: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
+        """Compute outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
         relations = (z @ z.transpose(1, 2)).softmax(dim=2)
         return self.output(F.relu(self.hidden(relations.flatten(1))))
 
@@ -306,24 +306,24 @@ class DeepSets(nn.Module):
         self.output = nn.Linear(256, num_outputs)
 
     def forward(self, z: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
+        """Compute outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
         return self.output(F.relu(self.hidden(z)).mean(1))
 
 
 def tagged(z: Tensor) -> Tensor:
-    """The embeddings with their place, 0 to T - 1, as one more feature."""
+    """Append the time step, 0 to T - 1, to the embeddings as a feature."""
     places = torch.arange(z.shape[1], dtype=z.dtype).view(1, -1, 1)
     return torch.cat([z, places.expand(len(z), -1, -1)], dim=2)
 
 
 def sets_of(z: Tensor, size: int) -> Tensor:
-    """Sets of places in order of time, side by side: `(batch, set, size * feature)`."""
+    """Concatenate sets of time steps in order: `(batch, set, size * feature)`."""
     sets = list(combinations(range(z.shape[1]), size))
     return z[:, torch.tensor(sets, dtype=torch.int64).reshape(-1, size)].flatten(2)
 
 
 def two_layers(size: int) -> nn.Sequential:
-    """The network that sets of `size` places go through."""
+    """Build the network of sets of `size` time steps."""
     return nn.Sequential(
         nn.Linear(size * (FEATURES + 1), 512), nn.ReLU(), nn.Linear(512, KEY), nn.ReLU()
     )
@@ -341,6 +341,6 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
     "transformer": Transformer,
     "trn": TRN,
 }
-"""The reasoners by name."""
+"""Reasoners by name."""
 OF_A_LENGTH: Final = (CoRelNet, PrediNet, Transformer)
-"""Those made for sequences of one length."""
+"""Reasoners for sequences of one length."""

@@ -1,10 +1,10 @@
 """A direct transcription of recurrent independent mechanisms, as the library's is measured against.
 
-What an experienced user of PyTorch writes down from the equations: at every step the null element
-is put beside the input, keys and values are computed, all mechanisms are one `nn.LSTMCell` whose
-weights between different mechanisms are set to zero, and the step's results go into a table. There
-is no loop over mechanisms. Nothing here uses a mechanism of the library; the test beside it holds
-that both compute the same.
+The code that an experienced user of PyTorch writes from the equations: at every step the null
+element is put beside the input, keys and values are computed, all mechanisms are one
+`nn.LSTMCell` whose weights between different mechanisms are set to zero, and the step's results
+go into a table. There is no loop over mechanisms. Nothing here uses a mechanism of the library;
+the test beside it holds that both compute the same.
 
 Reference:
     lamb2022, section 8.2.
@@ -36,7 +36,7 @@ class DirectRIMs(nn.Module):
         self.told_value = nn.Parameter(torch.randn(mechanisms, size, size) / size**0.5)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Outputs (time, batch, hidden_size) from a state of zeros."""
+        """Compute outputs (time, batch, hidden_size) from a state of zeros."""
         self.separate()
         hidden = x.new_zeros(x.shape[1], self.cell.hidden_size)
         cell, outputs = hidden, []
@@ -47,14 +47,14 @@ class DirectRIMs(nn.Module):
 
     @torch.no_grad()
     def separate(self) -> None:
-        """Set what the weights have between different mechanisms to zero."""
+        """Set the weights between different mechanisms to zero."""
         own = torch.eye(self.mechanisms).repeat(4, 1)
         for weight in (self.cell.weight_ih, self.cell.weight_hh):
             rows, columns = (n // m for n, m in zip(weight.shape, own.shape, strict=True))
             weight.mul_(own.repeat_interleave(rows, 0).repeat_interleave(columns, 1))
 
     def step(self, x: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-        """One step: read, move on, tell."""
+        """Step: read, update the state, communicate."""
         states = hidden.unflatten(-1, (self.mechanisms, -1))
         elements = torch.stack((torch.zeros_like(x), x), dim=1)
         queries = torch.einsum("bms,msk->bmk", states, self.query)
@@ -73,7 +73,7 @@ class DirectRIMs(nn.Module):
         return told.flatten(1), new.flatten(1)
 
     def tell(self, states: Tensor) -> Tensor:
-        """Readings of every mechanism from all."""
+        """Compute the reading of every mechanism from all."""
         queries, keys, values = (
             torch.einsum("bms,msk->bmk", states, weight)
             .unflatten(-1, (self.heads, -1))

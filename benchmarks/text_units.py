@@ -1,8 +1,9 @@
 """Perplexity of WikiText-2 by counting, a word or a piece of a word at a time.
 
-`python -m benchmarks.text_units` writes a table to `benchmarks/results/text-units`: what smoothed
-counts of words, and of the pieces that byte-pair encoding makes, give on the test text. It is there
-to say what a published perplexity is of, when the text does not.
+`python -m benchmarks.text_units` writes a table to `benchmarks/results/text-units`: the
+perplexities that smoothed counts of words, and of the pieces that byte-pair encoding makes, give
+on the test text. It is there to find the unit of a published perplexity, when the text does not
+name it.
 
 Counts of n units are smoothed by absolute discounting (0.75), interpolated with those of n - 1,
 down to equal probabilities; they are made of the training text.
@@ -29,7 +30,7 @@ Pair = tuple[str, str]
 
 
 def cross_entropy(train: Sequence[str], test: Sequence[str], order: int) -> float:
-    """Nats of all units of the test, by counts of up to `order` units."""
+    """Compute the nats of all units of the test, by counts of up to `order` units."""
     counts = [Counter[tuple[str, ...]]() for _ in range(order)]
     contexts = [Counter[tuple[str, ...]]() for _ in range(order)]
     followers = [Counter[tuple[str, ...]]() for _ in range(order)]
@@ -93,7 +94,7 @@ class Pieces:
             heapq.heappush(self.queue, (-self.pairs[each], each))
 
     def of(self, word: str) -> list[str]:
-        """The pieces of a word, which need not be one of the text."""
+        """Split a word into pieces; it need not be a word of the text."""
         if word in SPECIAL:
             return [word]
         parts = self.parts.get(word) or [*word, ENDING]
@@ -106,7 +107,7 @@ class Pieces:
 
 
 def joined(parts: list[str], pair: Pair) -> list[str]:
-    """Parts of a word with every occurrence of a pair as one piece."""
+    """Merge every occurrence of a pair in the parts of a word."""
     found: list[str] = []
     for part in parts:
         if found and (found[-1], part) == pair:
@@ -117,7 +118,7 @@ def joined(parts: list[str], pair: Pair) -> list[str]:
 
 
 def rows(merges: Sequence[int]) -> Iterator[str]:
-    """Rows of the table."""
+    """Format the rows of the table."""
     task = WordText(data_set="wikitext2")
     vocabulary, sets = task.words(), task.draw(stream(0))
     texts = []
@@ -139,7 +140,7 @@ def rows(merges: Sequence[int]) -> Iterator[str]:
 
 
 def row(name: str, units: int, words: int, nats: float) -> str:
-    """A row: units a word, perplexity of a unit and of a word."""
+    """Format a row: units per word, perplexity of a unit and of a word."""
     found = [units / words, math.exp(nats / units), math.exp(nats / words)]
     return f"| {name} | {found[0]:.2f} | {found[1]:.1f} | {found[2]:,.1f} |"
 

@@ -9,7 +9,7 @@ Run from the root of the checkout:
     python -m benchmarks.throughput --reasoners --no-sets    # the estimate alone
 
 In every round each contender works for a short slice of time while the others sleep, so that a
-neighbour on the machine slows all of them alike; what counts is the median of the rounds' ratios.
+neighbor on the machine slows all of them alike; the result is the median of the rounds' ratios.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class Options:
         rounds: Rounds of each case; the medians are over these.
         seconds: Length of a training slice, seconds.
         quick: Three rounds of half a second, for a first look.
-        works: What is measured of each case, `"training"` and `"evaluation"`.
+        works: Measured work of each case, `"training"` and `"evaluation"`.
         sets: Measure the drawing of the sets too.
         estimate: Estimate the hours of ESBN's four tables too.
         busy: Compare processor time of one thread each, at one seed, without targets. Two threads
             that wait for each other cannot be measured beside others.
-        beside: What else ran on the machine, for the page; empty for nothing.
+        beside: Other load of the machine, for the page; empty for none.
         name: Name of the result files; by default date and processor.
     """
 
@@ -73,7 +73,7 @@ class Options:
 
 @final
 class Bout:
-    """The processes of one case: the loop's one; one a core, or one if busy, of the others."""
+    """Start the processes of one case: one of the loop, and one per core of the library."""
 
     def __init__(self, case: Case, *, busy: bool = False) -> None:
         self.clock = "processor" if busy else "seconds"
@@ -91,7 +91,7 @@ class Bout:
 
     @property
     def workers(self) -> list[Worker]:
-        """All processes."""
+        """Processes of the case."""
         return [self.loop, *self.ours, *self.tuned]
 
     def slice(self, workers: Sequence[Worker], work: str, **arguments: Any) -> float:
@@ -102,7 +102,7 @@ class Bout:
         return sum(answer["count"] / answer[self.clock] for answer in answers)
 
     def products(self, workers: Sequence[Worker], work: str) -> dict[str, float]:
-        """FLOPs of a unit, and the seconds per unit of its products alone, all together."""
+        """Count the FLOPs of a unit, and the seconds per unit of all its products alone."""
         for worker in workers:
             worker.ask("products", work=work)
         answers = [worker.answer() for worker in workers]
@@ -146,7 +146,7 @@ class Bout:
         return found
 
     def work(self, workers: Sequence[Worker], work: str, networks: int, seconds: float) -> float:
-        """One slice of training or one evaluation."""
+        """Run one slice of training or one evaluation."""
         if work == "training":
             return self.slice(workers, "train", networks=networks, seconds=seconds)
         return self.slice(workers, "evaluate", networks=networks)
@@ -158,7 +158,7 @@ class Bout:
 
 
 def measure_sets(repeats: int) -> list[dict[str, Any]]:
-    """Seconds and megabytes of each cell's images and sets, each time in a fresh process."""
+    """Measure the seconds and megabytes of each cell's images and sets, in fresh processes."""
     found = []
     for task, withheld in _cases.SETS:
         command = [sys.executable, "-m", "benchmarks._sets", task, str(withheld)]

@@ -53,7 +53,7 @@ class Case(NamedTuple):
 
 
 def normal(mean: float, deviation: float) -> Draw:
-    """Scores of a normal distribution.
+    """Draw scores of a normal distribution.
 
     Args:
         mean: Its mean.
@@ -63,7 +63,7 @@ def normal(mean: float, deviation: float) -> Draw:
 
 
 def capped(mean: float, deviation: float) -> Draw:
-    """Scores of a normal distribution, those above 100 as 100.
+    """Draw scores of a normal distribution, cut at 100.
 
     Args:
         mean: Mean before that.
@@ -73,7 +73,7 @@ def capped(mean: float, deviation: float) -> Draw:
 
 
 def failing(share: float) -> Draw:
-    """Scores around 99, of which a share is around 50.
+    """Draw scores around 99, of which a share is around 50.
 
     Args:
         share: Share of networks that fail.
@@ -134,10 +134,10 @@ COUNTS: Final = (3, 5, 10, 20)
 
 
 def coverage(known: Known, count: int, trials: int) -> dict[str, float]:
-    """Shares of intervals of a mean that hold it, before and after the cut, and that are cut.
+    """Simulate the shares of intervals that contain the mean, before and after the cut.
 
     Args:
-        known: What is drawn.
+        known: Distribution of the scores.
         count: Number of networks.
         trials: How many intervals.
     """
@@ -154,10 +154,10 @@ def coverage(known: Known, count: int, trials: int) -> dict[str, float]:
 
 
 def outcomes(case: Case, trials: int) -> dict[str, float]:
-    """Shares of made-up reproductions by what is said of them.
+    """Simulate the shares of verdicts on made-up reproductions.
 
     Args:
-        case: What is drawn.
+        case: Distributions of the scores.
         trials: How many.
     """
     random, rule = np.random.default_rng(7), VerdictRule()
@@ -204,7 +204,7 @@ def main() -> None:
 
 
 def _table(found: dict[str, dict[str, float]]) -> list[str]:
-    """Shares of 100 as the lines of a Markdown table."""
+    """Format shares of 100 as the lines of a Markdown table."""
     words = [*next(iter(found.values()))]
     rows = [[name, *(f"{100 * share:.1f}" for share in by.values())] for name, by in found.items()]
     head = [["of 100", *words], ["---", *["---:"] * len(words)]]
