@@ -22,7 +22,7 @@ HELD = (
     "SECURITY.md",
     "docs",
     "examples",
-    "src/farfield/_interrupts.py",
+    *(path.relative_to(CHECKOUT).as_posix() for path in CHECKOUT.glob("src/farfield/*.py")),
     "src/farfield/cli",
     "src/farfield/core",
     "src/farfield/execution",
@@ -63,49 +63,50 @@ anneal answer append apply approximate arrange ask assemble assert assign attach
 average await backpropagate batch begin bin bind blend block blur bound branch break bring
 broadcast build cache calculate calibrate call cancel capture cast catch center chain change check
 choose cite clamp classify clean clear clip clone close cluster collapse collate collect color
-combine compare compile complain complete compose compress compute concatenate conclude condition
-configure confirm connect consume continue convert convolve copy correct correlate count cover
-create credit crop cut cycle decay decide declare decode decompose decorate decorrelate decrease
-deduplicate defer define delete deliver demand denormalize deprecate derive describe deserialize
-destroy detach detect determine diagonalize diff differ differentiate digest disable discard
-disconnect discover discretize dispatch display dissolve distribute divide do dot double download
-draw drive drop dump duplicate echo eliminate embed emit empty emulate enable encode end enforce
-enlarge ensure enter enumerate erase escape estimate evaluate evict exchange exclude execute
-exempt exhaust exit expand expect explain explore export expose extend extract extrapolate fade
-fail fall feature feed fetch fill filter find finish fit fix flag flatten flip floor flush fold
-follow forbid force forget format forward free freeze fuse gate gather generate get give go grade
-grant group grow guard guess guide halt halve handle hash hide hold hook host identify ignore
-illustrate implement import impose include increase increment index infer inflate inform inherit
-inhibit initialize inject insert inspect install integrate interleave interpolate interpret
-interrupt intersect introduce invalidate invert invoke isolate iterate join judge jump justify
-keep kill label latch launch lay lead learn lease leave lend let level lift liken limit link list
-listen load locate lock log look lower make manage map mark mask match maximize measure memorize
-mend mention merge minimize mirror mix modulate mount move multiply mutate name narrow negate nest
-normalize note number obey observe obtain occupy occur offer offset omit open optimize order
-orient orthogonalize outline overlay override overwrite own pack pad pair parse partition pass
-patch pause perceive perform permit permute persist perturb pick pin plan play plot point poll
-pool pop populate postpone precede predict prefer prefix prepare prepend preserve preset pretend
-prevent print probe process produce profile project promote prompt propagate propose protect prove
-provide prune publish pull push put quantize query question queue quote raise ramp randomize rank
-reach read realize rearrange reason reassign rebuild recall receive recognize recolor recompute
-reconnect reconstruct record rectify recur redirect redraw reduce reenter refer refine reflect
-refresh refuse register regroup regularize reinitialize reject relabel relate relay release reload
-rely remember remove rename render renormalize rent reorder reorganize repack repair repeat
-replace replay replicate reply report represent reproduce request requeue require resample rescale
-reserve reset reshape reshuffle resize resolve respect respond rest restart restore restrict
-resume retain retrieve retry return reuse reveal reverse revert revise reweight rewind rewrite
-ring rise roll rotate round route run sample sanitize satisfy save say scale scan scatter schedule
-score scramble search secure see seed segment select send sense separate serialize serve set
-settle shade shape shard share sharpen shield shift show shrink shuffle shut sift sign simplify
-simulate size skip slice smooth solve sort space spare sparsify spawn specify spell split spread
-square squeeze stabilize stack stall stamp standardize start state steer step stop store stream
-stretch strip subsample subscribe substitute subtract suggest sum summarize supply surround survey
-survive suspend swap sweep switch symmetrize synchronize synthesize tabulate tag take tell
-terminate test throw tie time tint toggle toss trace track trade train transcribe transform
-translate transpose trap traverse treat trigger trim triple truncate try tune turn type unbind
-undo unflatten unfold unfreeze union unite unlock unmask unpack unroll unset unstack untie unwrap
+combine communicate compare compile complain complete compose compress compute concatenate
+conclude condition configure confirm connect consume continue convert convolve copy correct
+correlate count cover create credit crop cut cycle decay decide declare decode decompose decorate
+decorrelate decrease deduplicate deepen defer define delete deliver demand denormalize deprecate
+derive describe deserialize destroy detach detect determine diagonalize diff differ differentiate
+digest disable discard disconnect discover discretize dispatch display dissolve distribute divide
+do dot double download draw drive drop dump duplicate echo eliminate embed emit empty emulate
+enable encode end enforce enlarge ensure enter enumerate erase escape estimate evaluate evict
+exchange exclude execute exempt exhaust exit expand expect explain explore export expose extend
+extract extrapolate fade fail fall feature feed fetch fill filter find finish fit fix flag flatten
+flip floor flush fold follow forbid force forget format forward free freeze fuse gate gather
+generate get give go grade grant group grow guard guess guide halt halve handle hash hide hold
+hook host identify ignore illustrate implement import impose include increase increment index
+infer inflate inform inherit inhibit initialize inject insert inspect install integrate interleave
+interpolate interpret interrupt intersect introduce invalidate invert invoke isolate iterate join
+judge jump justify keep kill label latch launch lay lead learn lease leave lend lengthen let level
+lift liken limit link list listen load locate lock log look loosen lower make manage map mark mask
+match maximize measure memorize mend mention merge minimize mirror mix modulate mount move
+multiply mutate name narrow negate nest normalize note number obey observe obtain occupy occur
+offer offset omit open optimize order orient orthogonalize outline overlay override overwrite own
+pack pad pair parse partition pass patch pause perceive perform permit permute persist perturb
+pick pin plan play plot point poll pool pop populate postpone precede predict prefer prefix
+prepare prepend preserve preset pretend prevent print probe process produce profile project
+promote prompt propagate propose protect prove provide prune publish pull push put quantize query
+question queue quote raise ramp randomize rank reach read realize rearrange reason reassign
+rebuild recall receive recognize recolor recompute reconnect reconstruct record rectify recur
+redirect redraw reduce reenter refer refine reflect refresh refuse register regroup regularize
+reinitialize reject relabel relate relay release reload rely remember remove rename render
+renormalize rent reorder reorganize repack repair repeat replace replay replicate reply report
+represent reproduce request requeue require resample rescale reserve reset reshape reshuffle
+resize resolve respect respond rest restart restore restrict resume retain retrieve retry return
+reuse reveal reverse revert revise reweight rewind rewrite ring rise roll rotate round route run
+sample sanitize satisfy save say scale scan scatter schedule score scramble search secure see seed
+segment select send sense separate serialize serve set settle shade shape shard share sharpen
+shield shift shorten show shrink shuffle shut sift sign simplify simulate size skip slice smooth
+solve sort space spare sparsify spawn specify spell split spread square squeeze stabilize stack
+stall stamp standardize start state steer step stop store stream strengthen stretch strip
+subsample subscribe substitute subtract suggest sum summarize supply surround survey survive
+suspend swap sweep switch symmetrize synchronize synthesize tabulate tag take tell terminate test
+throw tie tighten time tint toggle toss trace track trade train transcribe transform translate
+transpose trap traverse treat trigger trim triple truncate try tune turn type unbind undo
+unflatten unfold unfreeze union unite unlock unmask unpack unroll unset unstack untie unwrap
 update upgrade upload use validate vanish vary vectorize verify view visit vote wait walk warm
-warn warp watch weigh weight whiten widen wipe wrap write yield zero zip
+warn warp watch weaken weigh weight whiten widen wipe wrap write yield zero zip
 """
 VERBS = frozenset(LIST_OF_VERBS.split())
 KINDS = ("Context manager", "Decorator", "Hook", "Callback")  # in place of the verb

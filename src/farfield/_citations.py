@@ -12,7 +12,7 @@ _MARKS: Final = {'"': "\N{COMBINING DIAERESIS}", "'": "\N{COMBINING ACUTE ACCENT
 
 
 def _read(text: str) -> str:
-    """A text with letters for the escapes of LaTeX."""
+    """Replace the escapes of LaTeX in a text by letters."""
 
     def letter(found: re.Match[str]) -> str:
         return unicodedata.normalize("NFC", found[2] + _MARKS[found[1]])
@@ -42,7 +42,7 @@ class Reference:
     kind: str = "inproceedings"
 
     def unescaped(self) -> Reference:
-        """The same document with letters for the escapes of LaTeX, to be read by people."""
+        """Copy the document with letters for the escapes of LaTeX, for reading."""
         return replace(
             self,
             authors=_read(self.authors),
@@ -51,7 +51,7 @@ class Reference:
         )
 
     def bibtex(self) -> str:
-        """The entry, ready to paste."""
+        """Format the entry."""
         place = {"article": "journal", "phdthesis": "school", "misc": "howpublished"}
         fields = {
             "author": self.authors,

@@ -13,7 +13,7 @@ NEAREST: Final = 3
 
 
 _LONGEST: Final = 200
-"""Characters of an unknown name that known ones are compared with."""
+"""Number of characters of an unknown name that are compared with known names."""
 
 
 class FarfieldError(RuntimeError):
@@ -21,10 +21,10 @@ class FarfieldError(RuntimeError):
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """True if an error says that the memory does not suffice; torch has no class for that.
+    """Check whether an error reports too little memory; torch has no class for that.
 
     Args:
-        error: What was raised.
+        error: The error.
     """
     is_torch = isinstance(error, RuntimeError) and "alloc" in str(error)
     return is_torch or isinstance(error, MemoryError)
@@ -32,10 +32,10 @@ def lacks_memory(error: BaseException) -> bool:
 
 @final
 class UnknownNameError(ValueError):
-    """An unknown name, with the three nearest known ones.
+    """An unknown name, with the three nearest known names.
 
     Args:
-        kind: What was looked up, e.g. `"task"`.
+        kind: Kind of the name, e.g. `"task"`.
         name: The name received.
         choices: The names that exist.
     """

@@ -1,4 +1,4 @@
-"""The public names of a package, from what its `__init__` binds."""
+"""Public names of a package, from the names that its `__init__` binds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import ModuleType
 
 
 def exported(names: Mapping[str, object]) -> list[str]:
-    """Public names of a package, sorted: all that it binds but modules and what serves `__init__`.
+    """List the public names of a package: its names, except modules and tools of `__init__`.
 
     Args:
         names: `vars()` at the end of `__init__`.

@@ -16,7 +16,7 @@ from typing import Final
 
 
 def open_regular(path: Path, most: int) -> BufferedReader:
-    """A regular file opened for reading; nothing else is opened, nor waited for.
+    """Open a regular file for reading; refuse anything else without waiting for it.
 
     Args:
         path: The file; links are followed.
@@ -40,7 +40,7 @@ def open_regular(path: Path, most: int) -> BufferedReader:
 
 
 def read_regular(path: Path, most: int) -> bytes:
-    """The content of a regular file.
+    """Read the content of a regular file.
 
     Args:
         path: The file; links are followed.
@@ -54,7 +54,7 @@ def read_regular(path: Path, most: int) -> bytes:
 
 
 def expand_home(path: str | os.PathLike[str]) -> Path:
-    """A path as people write it, with `~` for the home folder, as one that the system knows.
+    """Expand a path with `~` for the home folder to a path of the system.
 
     Args:
         path: Any path.
@@ -74,18 +74,18 @@ def expand_home(path: str | os.PathLike[str]) -> Path:
 
 
 def writable_place(path: Path) -> Path:
-    """The file that a path leads to, `~` and links followed, to be replaced by a whole one.
+    """Find the file to replace: follow `~` and links of a path.
 
     Args:
         path: Where something is to be written.
 
     Raises:
-        OSError: If what is there is a device, a pipe or a socket, which a file must not replace, or
-            links lead in a circle.
+        OSError: If the path leads to a device, a pipe or a socket, which a file must not replace,
+            or links lead in a circle.
     """
     try:
         place = expand_home(path).resolve()
-    except RuntimeError as error:  # what Python 3.11 and 3.12 make of a circle
+    except RuntimeError as error:  # of Python 3.11 and 3.12 at a circle
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
     if place.exists() and not (place.is_file() or place.is_dir()):
         raise OSError(errno.EINVAL, "it must be a regular file, not a device, pipe or socket")
@@ -93,7 +93,7 @@ def writable_place(path: Path) -> Path:
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:
-    """Times, size and number of a file: while they are the same, so is its content.
+    """Stamp a file by times, size and number: equal stamps mean equal contents.
 
     Args:
         path: The file.
@@ -110,7 +110,7 @@ _digests: Final = dict[str, tuple[tuple[int, ...], str]]()
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of the content of a file, read again in one process only where its stamp changed.
+    """Digest the content of a file, read again in one process only after its stamp changed.
 
     Args:
         path: The file; links are followed.
@@ -131,7 +131,7 @@ def file_digest(path: Path) -> str:
 
 
 def is_settled(stamp: tuple[int, ...]) -> bool:
-    """True if a file changed so long ago that another change would give it another stamp.
+    """Check whether a file is old enough that another change would change its stamp.
 
     Args:
         stamp: Its `file_stamp`.
@@ -140,7 +140,7 @@ def is_settled(stamp: tuple[int, ...]) -> bool:
 
 
 def python_digest(places: Iterable[Path]) -> str:
-    """First digits of the SHA-256 of files of Python and their names.
+    """Digest files of Python and their names; return the first digits of the SHA-256.
 
     Args:
         places: Folders, with all that are below them, or files; those that cannot be read are

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from torch import Tensor
 
 Branch = Literal["onednn", "cpu", "graphs"]
-"""A choice by machine:
+"""Choice by machine:
 
 - `onednn`: oneDNN's operator multiplies matrices of float32, not torch's own product.
 - `cpu`: kernels for the caches and calls of a CPU run, not those for a GPU.
@@ -35,7 +35,7 @@ def on_cpu(x: Tensor) -> bool:
 
 
 def num_cores() -> int:
-    """Cores that this process may use, or all of the machine where the system does not say."""
+    """Count the cores that this process may use, or all cores where the system has no limit."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Final
 
 PROC: Final = Path("/proc")
-"""Where Linux describes itself and its processes."""
+"""Folder in which Linux describes itself and its processes."""
 
 PATIENCE: Final = 1.0
 """Seconds in which a file is tried again that another process has open."""
 
 
 def proc_lines(name: str) -> list[str]:
-    """Lines of a file of `/proc`; none where the system has none.
+    """Read the lines of a file of `/proc`; none where the system has none.
 
     Args:
         name: Path of the file below `/proc`.
@@ -27,7 +27,7 @@ def proc_lines(name: str) -> list[str]:
 
 
 def peak_memory() -> int | None:
-    """Peak memory of this process in bytes; `None` where the system does not say."""
+    """Read the peak memory of this process in bytes; `None` where it is unknown."""
     try:
         import resource  # noqa: PLC0415 — Windows has none
     except ModuleNotFoundError:

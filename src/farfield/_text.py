@@ -10,11 +10,11 @@ _LONGEST: Final = 400
 _KNOWN: Final = 12
 """Significant digits of a number before it is rounded: sums of binary numbers err beyond them."""
 _LARGEST: Final = 1e12
-"""From there on a number has no digits after the point that are known."""
+"""Size from which a number has no known digits after the point."""
 
 
 def printable(text: object) -> str:
-    r"""The text in one line, without control characters or changes of reading order.
+    r"""Write a text in one line, without control characters or changes of reading order.
 
     Control characters, marks of direction, separators and bytes that are no text are written as
     escapes, e.g. `\x1b`.
@@ -33,7 +33,7 @@ def _escape(sign: str) -> str:
 
 
 def one_line(text: object) -> str:
-    """The text as words in one line: white space becomes a blank, the rest as `printable`.
+    """Join the words of a text in one line: white space becomes a blank, then as `printable`.
 
     Args:
         text: A name that people gave.
@@ -42,7 +42,7 @@ def one_line(text: object) -> str:
 
 
 def cell_words(text: object) -> str:
-    """The text as a cell of a Markdown table, in which nothing is markup.
+    """Escape a text as a cell of a Markdown table, without markup.
 
     Args:
         text: A name that people gave, or a number.
@@ -51,10 +51,10 @@ def cell_words(text: object) -> str:
 
 
 def excerpt(text: object) -> str:
-    """The same, shortened in the middle where it is long.
+    """Cut the middle of a long text, in one line.
 
     Args:
-        text: What may be of any length.
+        text: A text of any length.
     """
     found = str(text)
     if len(found) > _LONGEST:
@@ -63,7 +63,7 @@ def excerpt(text: object) -> str:
 
 
 def fixed(value: float, digits: int) -> str:
-    """A number with some digits after the point; halves are rounded away from zero.
+    """Format a number with some digits after the point; halves are rounded away from zero.
 
     It is the one rule for all means that are shown. A half is one of the decimal number, to 12
     significant digits: 20.35 is 20.4, also where a sum of binary numbers is 20.349999999999998.

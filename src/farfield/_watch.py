@@ -1,4 +1,4 @@
-"""Watch of what a thread reads: files, folders, variables of the environment, other programs."""
+"""Watch of the reads of a thread: files, folders, variables of the environment, other programs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _EVENTS: Final[dict[str, Callable[[Watch, Any], None]]] = {
 
 @final
 class Watch:
-    """Context manager that notes what its thread reads meanwhile.
+    """Context manager that records the reads of its thread.
 
     Files of Python, of installed packages, of Farfield and of the system are left out, and so is
     everything read while a module is imported.
@@ -88,7 +88,7 @@ class Watch:
         """Note something in words.
 
         Args:
-            words: What it is.
+            words: Description of the read.
         """
         if words not in self.others and not self._is_import():
             self.others[words] = None
@@ -97,7 +97,7 @@ class Watch:
         """Note a file that is opened, unless it is opened to be written, or was written before.
 
         Args:
-            path: Its path as it is given to Python.
+            path: Its path as given to Python.
             mode: The mode of `open`; `None` where the system's is called.
             flags: The flags of the system.
         """
@@ -120,7 +120,7 @@ class Watch:
         """Note a folder that is listed.
 
         Args:
-            path: Its path as it is given to Python.
+            path: Its path as given to Python.
         """
         if isinstance(path, int) or ("folder", path) in self._seen:
             return
@@ -151,7 +151,7 @@ class Watch:
             self.note(f"the variable {name} of the environment")
 
     def _frames(self) -> Iterator[FrameType]:
-        """Frames inside of the context and outside of this file, the innermost first."""
+        """Yield the frames inside of the context and outside of this file, the innermost first."""
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
         while frame is not None and frame is not self._top:
             if frame.f_code.co_filename != __file__:
@@ -159,17 +159,17 @@ class Watch:
             frame = frame.f_back
 
     def _is_import(self) -> bool:
-        """True while a module is imported."""
+        """Check whether a module is being imported."""
         files = (frame.f_code.co_filename for frame in self._frames())
         return any(file.startswith("<frozen importlib") for file in files)
 
     def _caller(self) -> str:
-        """Name of the innermost package that is not Python's."""
+        """Find the innermost package that is not Python's."""
         names = map(_package, self._frames())
         return next((name for name in names if name not in sys.stdlib_module_names), "")
 
     def _is_read_by_the_user(self) -> bool:
-        """True if code reads a variable that is not Python's, Farfield's, or of a package."""
+        """Check whether code reads a variable that is not Python's, Farfield's, or of a package."""
         frames = (f for f in self._frames() if _package(f) not in ("os", "collections"))
         if (frame := next(frames, None)) is None or _package(frame) == "farfield":
             return False
@@ -182,7 +182,7 @@ class Watch:
 
 
 _watches: Final = dict[int, Watch]()
-"""The watch of each thread that has one."""
+"""Watch of each thread that has one."""
 
 
 def _restore(thread: int, before: Watch | None) -> None:
@@ -206,8 +206,8 @@ def unwatched() -> Iterator[None]:
 def _hook(event: str, given: tuple[Any, ...]) -> None:
     """Take an event of Python's audit; there are some at every step, so most end here."""
     if event in _EVENTS and (watch := _watches.get(threading.get_ident())) is not None:
-        _watches.pop(threading.get_ident())  # what follows here opens files and reads variables
-        with contextlib.suppress(Exception):  # which would stop what is watched
+        _watches.pop(threading.get_ident())  # the code below opens files and reads variables
+        with contextlib.suppress(Exception):  # which would stop the watched code
             _EVENTS[event](watch, given)
         _watches[threading.get_ident()] = watch
 
@@ -238,7 +238,7 @@ def _install() -> None:
 
 @cache
 def _installed() -> tuple[str, ...]:
-    """Beginnings of the paths of Python, of packages, and of what compilers keep."""
+    """List the beginnings of the paths of Python, of packages, and of compilers' caches."""
     kept = (f"torchinductor_{os.environ.get('USER', '')}", "torchinductor", "triton")
     folders = {
         *_PYTHON,
@@ -252,12 +252,12 @@ def _installed() -> tuple[str, ...]:
 
 
 def _absolute(path: Any) -> str:
-    """Absolute path of what is given to Python, without following links."""
+    """Make a path of Python absolute, without following links."""
     return os.path.abspath(os.fsdecode(path))  # noqa: PTH100
 
 
 def short_path(path: str) -> str:
-    """A path with `~` for the home folder, as records have it.
+    """Write a path with `~` for the home folder, as in records.
 
     Args:
         path: An absolute path.
@@ -267,5 +267,5 @@ def short_path(path: str) -> str:
 
 
 def _package(frame: FrameType) -> str:
-    """Name of the package of a frame's code."""
+    """Name the package of a frame's code."""
     return str(frame.f_globals.get("__name__", "")).partition(".")[0]

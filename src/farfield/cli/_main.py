@@ -47,7 +47,7 @@ from farfield.cli._arguments import (
 )
 from farfield.cli._list import check_names, fields_of
 
-DESCRIPTION = "Farfield: learning that holds far from its training data."
+DESCRIPTION = "Farfield: generalization far from the training data."
 
 HELP = ("-h", "--help")
 
