@@ -184,10 +184,10 @@ def test_short_floats_keep_float32_statistics(dtype, segments) -> None:
 @pytest.mark.parametrize(
     "segments, message",
     [
-        ([[0, 1], [2]], "each of the places 0…3 exactly once"),
+        ([[0, 1], [2]], "each of the time steps 0…3 exactly once"),
         ([[0, 1], [1, 2, 3]], "exactly once"),
         ([[0, 1], [2, 3, 4]], "exactly once"),
-        ([[0, 1, 2, 3], []], "each hold at least one place"),
+        ([[0, 1, 2, 3], []], "each hold at least one time step"),
         ([], "exactly once"),
     ],
 )
@@ -197,7 +197,7 @@ def test_segments_must_cover_every_place_once(segments, message) -> None:
 
 
 def test_no_segments_at_all_are_refused_by_the_module(unchecked) -> None:
-    with pytest.raises(ValueError, match=r"each hold at least one place, got \(\)"):
+    with pytest.raises(ValueError, match=r"each hold at least one time step, got \(\)"):
         ContextNorm(3, segments=[])
 
 

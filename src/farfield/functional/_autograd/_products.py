@@ -27,7 +27,7 @@ long."""
 
 
 def product(first: Tensor, second: Tensor) -> Tensor:
-    """The product of two matrices. Not differentiable: for gradients written by hand.
+    """Multiply two matrices. Not differentiable: for gradients written by hand.
 
     Args:
         first: (row, inner).
@@ -41,10 +41,10 @@ def product(first: Tensor, second: Tensor) -> Tensor:
 
 
 def add_product(added: Tensor, first: Tensor, second: Tensor) -> Tensor:
-    """`added` plus the product of two matrices. Not differentiable.
+    """Add the product of two matrices to `added`. Not differentiable.
 
     Args:
-        added: (row, column), or what broadcasts to that.
+        added: (row, column), or a shape that broadcasts to it.
         first: (row, inner).
         second: (inner, column).
     """
@@ -58,7 +58,7 @@ def linear(
     weight: Float[Tensor, "_ _"],
     bias: Float[Tensor, " _"] | None = None,
 ) -> Float[Tensor, "*batch _"]:
-    """`torch.nn.functional.linear` by the faster of torch's kernels.
+    """Apply `torch.nn.functional.linear` by the faster of torch's kernels.
 
     It is differentiable as often as torch's, and is torch's wherever that one is not slower: for
     small products, other types than float32, other devices than a CPU with AVX-512, and under
@@ -84,7 +84,7 @@ def linear_by_group(
     weight: Float[Tensor, "group _ _"],
     bias: Float[Tensor, "group _"] | None = None,
 ) -> Float[Tensor, "group row _"]:
-    """A linear layer of its own for each of several groups, as one batched product.
+    """Apply a separate linear layer to each of several groups, as one batched product.
 
     Args:
         inputs: (group, row, in).
@@ -97,7 +97,7 @@ def linear_by_group(
 
 
 def aligned_rows(*parts: Tensor) -> Tensor:
-    """Matrices, or vectors, one below the other, and zeros up to a multiple of `ALIGNED` rows.
+    """Stack matrices, or vectors, and zeros up to a multiple of `ALIGNED` rows.
 
     Args:
         parts: With the same number of columns.
@@ -126,7 +126,7 @@ class _Linear(torch.autograd.Function):
 
 
 def as_table(x: Tensor) -> Tensor:
-    """All axes but the last as one; unlike `flatten`, in gradients of many outputs at once too.
+    """Flatten all axes except the last; works in batched gradients, unlike `flatten`.
 
     Args:
         x: (…, feature).
@@ -135,14 +135,14 @@ def as_table(x: Tensor) -> Tensor:
 
 
 def _of_weight(gradient: Tensor, inputs: Tensor) -> Tensor:
-    """The gradient of a weight, (out, in), from (row, out) and (row, in); has a gradient too."""
+    """Compute the gradient of a weight, (out, in), from (row, out) and (row, in)."""
     if _is_better_turned(gradient.t(), inputs):
         return linear(inputs.t(), gradient.t()).t()
     return linear(gradient.t(), inputs.t())
 
 
 def _is_better_turned(first: Tensor, second: Tensor) -> bool:
-    """True if a matrix product is faster as the transpose of the product of the transposes.
+    """Tell whether a product is faster as the transpose of the product of the transposes.
 
     The operator copies a first operand whose rows do not stand together: the smaller one is better.
     """
@@ -150,7 +150,7 @@ def _is_better_turned(first: Tensor, second: Tensor) -> bool:
 
 
 def _is_faster(inputs: Tensor, weight: Tensor) -> bool:
-    """True if the operator may and should be used for `linear(inputs, weight)`."""
+    """Tell whether to use the operator for `linear(inputs, weight)`."""
     return (
         not is_rewritten()  # asked first: a program may be for any number of inputs
         and takes("onednn", inputs.numel() * weight.shape[0] >= _WORTHWHILE and _works())
@@ -164,7 +164,7 @@ def _is_faster(inputs: Tensor, weight: Tensor) -> bool:
 
 
 def _fit(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
-    """True for rows, a matrix and a bias for each output; torch handles all other shapes."""
+    """Check for rows, a matrix and a bias per output; torch handles all other shapes."""
     return (
         inputs.ndim > 1
         and weight.ndim == 2
@@ -177,36 +177,36 @@ def _fit(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
 
 
 def is_transformed() -> bool:
-    """True if `torch.func` is active, or if this torch does not say."""
+    """Tell whether `torch.func` is active, or this torch does not say."""
     tell = getattr(torch._C, "_are_functorch_transforms_active", None)  # noqa: SLF001
     return tell is None or bool(tell())
 
 
 def is_rewritten() -> bool:
-    """True if torch decomposes or casts operations, so that it must know every one."""
+    """Tell whether torch decomposes or casts operations, so that it must know all of them."""
     return is_recorded() or is_transformed() or is_autocast()
 
 
 def is_recorded() -> bool:
-    """True if torch traces a program, to be run on other inputs too."""
+    """Tell whether torch traces a program, to be run on other inputs too."""
     # torch leaves `is_tracing` untyped.
     traced: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
     return traced or torch.compiler.is_compiling()
 
 
 def is_autocast() -> bool:
-    """True if `torch.autocast` is active, on a CPU or a GPU."""
+    """Tell whether `torch.autocast` is active, on a CPU or a GPU."""
     return torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
 
 
 def _works() -> bool:
-    """True if the operator exists and was measured to be faster on such a processor."""
+    """Tell whether the operator exists and was measured to be faster on this processor."""
     return torch.backends.cpu.get_cpu_capability() == "AVX512" and _exists()
 
 
 @functools.cache
 def _exists() -> bool:
-    """True if the operator exists and gives correct products."""
+    """Tell whether the operator exists and gives correct products."""
     first, second = torch.eye(3)[1:], torch.arange(15.0).reshape(5, 3)
     try:
         return torch.equal(_by_onednn(first, second, torch.ones(5)), second.t()[1:] + 1)
@@ -216,7 +216,7 @@ def _exists() -> bool:
 
 def _by_onednn(inputs: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     # A matrix cut from a wider one would fall to a kernel that is hundreds of times slower; of a
-    # bias the operator reads as many numbers as there are outputs from where its first one stands.
+    # bias the operator reads as many numbers as there are outputs from the address of the first.
     if not (weight.is_contiguous() or weight.t().is_contiguous()):
         weight = weight.contiguous()
     if bias is not None:

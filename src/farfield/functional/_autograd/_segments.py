@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 
 def scalar_like(number: float | Tensor, like: Tensor) -> Tensor:
-    """A number as a tensor without axes, of the type and on the device of another.
+    """Convert a number to a tensor without axes, of the type and on the device of another.
 
     A number of Python's is written there and not copied from the processor's memory: a GPU would
     be waited for, and a recorded program (CUDA graph) may hold no such copy.
@@ -25,22 +25,23 @@ def scalar_like(number: float | Tensor, like: Tensor) -> Tensor:
 
 
 Segments = Sequence[Sequence[int]]
-"""Places that form one context each, e.g. `((0, 1), (2, 3), (4, 5))`."""
+"""Time steps that form one context each, e.g. `((0, 1), (2, 3), (4, 5))`."""
 
 
 def check_segments(
     length: int | None, segments: Segments | None, correction: int = 0
 ) -> tuple[tuple[int, ...], ...]:
-    """The segments as tuples, after checking that they cover `length` places exactly once.
+    """Check that segments cover `length` time steps exactly once; return them as tuples.
 
     Args:
-        length: Number of places of a problem. None is as many as the segments name.
-        segments: Places that form one context each. None is one context of all places.
-        correction: What is subtracted from the number of places in the variance.
+        length: Number of time steps of a problem. None is the number that the segments name.
+        segments: Time steps that form one context each. None is one context of all time steps.
+        correction: Subtracted from the number of time steps in the variance.
 
     Raises:
-        ValueError: If the segments are no sequences, a place is missing, repeated or outside, a
-            segment is empty or has no more than `correction` places, or `correction` is below 0.
+        ValueError: If the segments are no sequences, a time step is missing, repeated or outside, a
+            segment is empty or has no more than `correction` time steps, or `correction` is below
+            0.
     """
     if correction < 0:
         raise ValueError(f"correction must be at least 0, got {correction}")
@@ -50,14 +51,14 @@ def check_segments(
         length = len(named)
     if named != list(range(length)):
         raise ValueError(
-            f"segments must name each of the places 0…{length - 1} exactly once, got {groups}"
+            f"segments must name each of the time steps 0…{length - 1} exactly once, got {groups}"
         )
     shortest = min([len(group) for group in groups]) if groups else 0
     if shortest == 0:
-        raise ValueError(f"segments must each hold at least one place, got {groups}")
+        raise ValueError(f"segments must each hold at least one time step, got {groups}")
     if shortest <= correction:
         raise ValueError(
-            f"correction={correction} divides by zero in a segment of {shortest} place(s); "
+            f"correction={correction} divides by zero in a segment of {shortest} time step(s); "
             "use correction=0 or longer segments"
         )
     return groups
@@ -68,17 +69,17 @@ def _groups(segments: Segments) -> tuple[tuple[int, ...], ...]:
         return tuple(tuple(segment) for segment in segments)
     except TypeError:
         raise ValueError(
-            "segments must be a sequence of sequences of places, e.g. ((0, 1), (2, 3)), "
+            "segments must be a sequence of sequences of time steps, e.g. ((0, 1), (2, 3)), "
             f"got {segments!r}"
         ) from None
 
 
 def without_padding(z: Tensor, padding_mask: Tensor) -> Tensor:
-    """The embeddings with zeros for padding.
+    """Set padding to zero in the embeddings.
 
     Args:
         z: Embeddings, `(*batch, time, feature)`.
-        padding_mask: True at places that hold padding, `(*batch, time)`.
+        padding_mask: True at time steps that hold padding, `(*batch, time)`.
 
     Raises:
         ValueError: If the mask is not of bool or of another shape.
@@ -87,7 +88,7 @@ def without_padding(z: Tensor, padding_mask: Tensor) -> Tensor:
     if not is_tensor or padding_mask.dtype != torch.bool or padding_mask.shape != z.shape[:-1]:
         got = f"{padding_mask.dtype} of {tuple(padding_mask.shape)}" if is_tensor else padding_mask
         raise ValueError(
-            f"padding_mask must be bool of shape {tuple(z.shape[:-1])}, a place each, got {got}"
+            f"padding_mask must be bool of shape {tuple(z.shape[:-1])}, per time step, got {got}"
         )
     return z.masked_fill(padding_mask.unsqueeze(-1), 0.0)
 
@@ -98,16 +99,16 @@ def segment_moments(
     correction: int,
     padding_mask: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Mean and variance of each segment, by sums over a membership matrix.
+    """Compute mean and variance of each segment, by sums over a membership matrix.
 
     Args:
         z: Embeddings, `(*batch, time, feature)`, with zeros for padding.
         groups: The segments, as `check_segments` gives them.
-        correction: What is subtracted from the number of places in the variance.
-        padding_mask: True at places that hold padding, or None.
+        correction: Subtracted from the number of time steps in the variance.
+        padding_mask: True at time steps that hold padding, or None.
 
     Returns:
-        Mean and variance, `(*batch, segment, feature)`, and the segment of each place.
+        Mean and variance, `(*batch, segment, feature)`, and the segment of each time step.
     """
     which = torch.zeros(z.shape[-2], dtype=torch.int64, device=z.device)
     for number, group in enumerate(groups):

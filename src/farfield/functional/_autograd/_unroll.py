@@ -23,7 +23,7 @@ def differentiable_gradients(
     primals: Sequence[Tensor | None],
     gradients: Sequence[Tensor],
 ) -> list[Tensor | None]:
-    """Differentiable gradients of those primals that require one.
+    """Compute differentiable gradients of the primals that require a gradient.
 
     Args:
         plain: The function, of `primals`.
@@ -49,7 +49,7 @@ class Layer(NamedTuple):
     """A linear layer that every step of a recurrence applies, or one for each of several groups.
 
     Attributes:
-        weight: (out, in); by group (group, out, in), and what it is applied to (group, row, in).
+        weight: (out, in); by group (group, out, in), applied to (group, row, in).
         bias: (out), or (group, out); or None.
     """
 
@@ -63,19 +63,19 @@ def recur(
     *inputs: Tensor,
     plain: Recurrence | None = None,
 ) -> Tensor:
-    """`recurrence(products, *inputs)`, with a faster gradient of the layers.
+    """Run `recurrence(products, *inputs)`, with a faster gradient of the layers.
 
     Autograd makes a weight gradient at every step, a matrix as large as the weights, and adds
     them up. Here the gradients of all steps' outputs are gathered and multiplied once with all
     steps' inputs. Under the transformations of `torch.func`, under `torch.autocast`, when compiling
-    and without gradients the recurrence runs as it stands.
+    and without gradients the recurrence runs unchanged.
 
     Args:
         recurrence: Takes one function per layer, to apply it with, and the inputs. It must
             depend on nothing else that gradients are wanted of.
-        layers: What the steps share.
+        layers: Layers that the steps share.
         inputs: The other tensors that gradients are wanted of.
-        plain: What gives the same and has a second derivative, where the recurrence has none.
+        plain: Function of equal values that has a second derivative, where the recurrence has none.
     """
 
     def alone(one: Recurrence) -> Recurrences:
@@ -91,11 +91,11 @@ def recur_all(
     *inputs: Tensor,
     plain: Recurrences | None = None,
 ) -> tuple[Tensor, ...]:
-    """`recur` for a recurrence that gives several tensors.
+    """Run `recur` for a recurrence that returns several tensors.
 
     Args:
         recurrence: As in `recur`.
-        layers: What the steps share.
+        layers: Layers that the steps share.
         inputs: The other tensors that gradients are wanted of.
         plain: As in `recur`.
     """
@@ -165,7 +165,7 @@ class _Walk(NamedTuple):
 
     Attributes:
         leaves: The inputs, where the graph begins.
-        steps: By layer what went in and what came out, for each time that it was applied.
+        steps: By layer the inputs and outputs of each application.
         results: Where the graph ends.
     """
 
@@ -184,9 +184,9 @@ def _walked(recurrence: Recurrences, num_layers: int, tensors: Sequence[Any]) ->
 
 
 def _carrier(walk: _Walk) -> Tensor:
-    """An empty tensor that has the graph with it, to be saved for backward.
+    """Allocate an empty tensor that carries the graph, to be saved for backward.
 
-    What is saved is freed with the backward pass; an attribute of the context would stay for as
+    A saved tensor is freed with the backward pass; an attribute of the context would stay for as
     long as an output does. Activation checkpointing lets go of it and makes another; other hooks
     on saved tensors may bring back a copy, which has no graph.
     """
@@ -206,7 +206,7 @@ def _split(num_layers: int, tensors: Sequence[Any]) -> tuple[list[Layer], list[T
 
 
 def _recorded(layer: Layer, taken: list[tuple[Tensor, Tensor]]) -> Product:
-    """The layer without gradients of its own, recording its inputs and outputs."""
+    """Bind a layer without gradients of its parameters, and record its inputs and outputs."""
     weight, bias = layer
     (apply,) = products_of([Layer(weight.detach(), None if bias is None else bias.detach())])
 
@@ -221,7 +221,7 @@ def _recorded(layer: Layer, taken: list[tuple[Tensor, Tensor]]) -> Product:
 def _of_layer(
     layer: Layer, steps: list[tuple[Tensor, Tensor | None]]
 ) -> tuple[Tensor | None, Tensor | None]:
-    """Gradients of weight and bias from the inputs and the outputs' gradients of all steps."""
+    """Compute gradients of weight and bias from inputs and outputs' gradients of all steps."""
     used = [pair for pair in steps if pair[1] is not None]
     if not used:
         return None, None
@@ -258,9 +258,9 @@ def unroll(
     """Unroll a recurrence over time, with one gradient product for each weight.
 
     Args:
-        step: What happens in a step.
+        step: Function of a step.
         layers: The linear layers of the steps; `recur_all` says how their gradients are made.
-        inputs: What comes in, each `(time, batch, …)`.
+        inputs: Inputs of the steps, each `(time, batch, …)`.
         state: The state to begin with, each part `(batch, …)`.
         shared: Other tensors of the steps that gradients are wanted of.
 

@@ -16,7 +16,7 @@ def generalized_advantages(
     discount: float,
     decay: float,
 ) -> Float[Tensor, "*batch time"]:
-    r"""Generalized advantage estimates: discounted sums of one-step errors of the values.
+    r"""Estimate generalized advantages: discounted sums of one-step errors of the values.
 
     $$\delta_t = r_t + \gamma V'_t - V_t, \qquad
       A_t = \delta_t + \gamma \lambda\, (1 - e_t)\, A_{t+1}$$
@@ -51,7 +51,7 @@ def clipped_policy_loss(
     *,
     clip: float,
 ) -> Float[Tensor, "*batch"]:
-    r"""The worse of the plain and of the clipped importance-weighted advantage, negated.
+    r"""Take the worse of the plain and the clipped importance-weighted advantage, negated.
 
     $$-\min\left(\rho A,\; \mathrm{clip}(\rho, 1 - \epsilon, 1 + \epsilon)\, A\right), \qquad
       \rho = \exp(\log \pi - \log \pi')$$
@@ -76,7 +76,7 @@ def clipped_value_loss(
     *,
     clip: float,
 ) -> Float[Tensor, "*batch"]:
-    r"""The larger of the squared errors of a value and of its clipped change, halved.
+    r"""Take the larger of the squared errors of a value and of its clipped change, halved.
 
     $$\tfrac12 \max\left((V - R)^2,\;
       (V' + \mathrm{clip}(V - V', -\epsilon, \epsilon) - R)^2\right)$$

@@ -35,11 +35,11 @@ def n_step_returns(
     *,
     discount: float,
 ) -> NStepReturns:
-    r"""Return of the steps of a stretch that belong to its first episode.
+    r"""Compute the return of the steps of a stretch that belong to its first episode.
 
     $$y = \sum_{k < m} \gamma^k r_k + \gamma^m\, (1 - e_{m-1})\, V$$
 
-    is what the value of its first state is to be, with $V$ the value of the state after $m$ steps,
+    is the target of the value of its first state, with $V$ the value of the state after $m$ steps,
     $e$ whether a step terminates the episode, and $m$ the number of steps up to the first that
     terminates or truncates it, or of all.
 
@@ -68,7 +68,7 @@ def quantile_huber_loss(
     *,
     threshold: float = 1.0,
 ) -> Float[Tensor, "*batch"]:
-    r"""Quantile regression with Huber's loss, over all pairs of a quantile and a sample.
+    r"""Compute Huber's loss of quantile regression, over all pairs of a quantile and a sample.
 
     $$\sum_i \frac{1}{N'} \sum_j \left|\tau_i - [\delta_{ij} < 0]\right|
       \frac{\ell_\kappa(\delta_{ij})}{\kappa}, \qquad \delta_{ij} = y_j - q_i, \qquad
@@ -78,7 +78,7 @@ def quantile_huber_loss(
     Args:
         values: Quantiles $q_i$.
         fractions: Fraction $\tau_i$ in 0…1 that each is to have below it.
-        targets: Samples $y_j$ of what they are quantiles of, $N'$ of them.
+        targets: Samples $y_j$ of the distribution, $N'$ of them.
         threshold: The error $\kappa$ from which on the loss is linear.
 
     Reference:
@@ -95,7 +95,7 @@ def double_estimate(
     quantiles: Float[Tensor, "*batch quantile class"],
     choosing: Float[Tensor, "*batch sample class"],
 ) -> Float[Tensor, "*batch quantile"]:
-    r"""Quantiles of the action that is best by the mean of others: double Q-learning.
+    r"""Select quantiles of the action that is best by the mean of others: double Q-learning.
 
     $$q_{i a^*}, \qquad a^* = \arg\max_a \sum_j q'_{j a}$$
 
@@ -120,13 +120,13 @@ def noisy_linear(
     bias_scale: Float[Tensor, " out"],
     noise: Float[Tensor, "*_ both"],
 ) -> Float[Tensor, "*batch out"]:
-    r"""A linear layer whose weights and biases have factorized noise of learned size.
+    r"""Apply a linear layer whose weights and biases have factorized noise of learned size.
 
     $$y = (W + S \circ f(\epsilon')\, f(\epsilon)^\top)\, x + b + s \circ f(\epsilon')
         = W x + b + f(\epsilon') \circ \left(S\, (f(\epsilon) \circ x) + s\right), \qquad
       f(\epsilon) = \mathrm{sgn}(\epsilon) \sqrt{|\epsilon|}$$
 
-    No matrix of noise is made, so that every row may have noise of its own.
+    No matrix of noise is made, so that every row may have separate noise.
 
     Args:
         x: Inputs.
@@ -148,7 +148,7 @@ def noisy_linear(
 def prioritized_rows(
     priorities: Float64[Tensor, " row"], uniform: Float64[Tensor, " batch"]
 ) -> Int64[Tensor, " batch"]:
-    r"""Rows drawn in proportion to their priorities, one from each of as many equal shares.
+    r"""Draw rows in proportion to their priorities, one from each of as many equal shares.
 
     Draw $k$ of $B$ is the row at $(k + u_k) / B$ of the sum of all priorities.
 
@@ -168,7 +168,7 @@ def prioritized_rows(
 def importance_weights(
     probabilities: Float[Tensor, " batch"], *, exponent: float
 ) -> Float[Tensor, " batch"]:
-    r"""Weights that make up for rows drawn with other probabilities; the largest is 1.
+    r"""Weight rows to correct for their probabilities of being drawn; the largest weight is 1.
 
     $$w_k = \left(\frac{P_k}{\min_j P_j}\right)^{-\beta}$$
 

@@ -13,7 +13,7 @@ from farfield.core.internal import Size, check_arguments
 
 
 class _Taps(NamedTuple):
-    """Pixels behind each pixel of a line, and what each of them counts.
+    """Input pixels of each pixel of a line, and their weights.
 
     Attributes:
         rows: Which pixels.
@@ -45,9 +45,9 @@ def bicubic_resize(
 
     along either axis, with $c_i = (i + \frac12) n / m - \frac12$ from $n$ to $m$ pixels and
     $r = \max(1, n / m)$: the kernel becomes as much wider as the image becomes smaller. MATLAB's
-    `imresize` goes on in mirror beyond the border, Pillow leaves out what lies there. Both round
+    `imresize` continues in mirror beyond the border, Pillow leaves pixels beyond it out. Both round
     levels in bytes after each axis, half of a level upwards. MATLAB begins with the axis that
-    becomes smaller, Pillow with the width and with weights of 22 binary places (some releases
+    becomes smaller, Pillow with the width and with weights of 22 binary digits (some releases
     choose the axis by the sizes). `torch.nn.functional.interpolate` has the coefficient −¾ in place
     of −½ unless `antialias` is set, and then Pillow's border.
 
@@ -84,12 +84,12 @@ def bicubic_resize(
 
 
 def _order(images: Tensor, size: tuple[int, int]) -> list[int]:
-    """Axes in the order of MATLAB: first the one that becomes smaller."""
+    """Order axes as MATLAB does: first the axis that becomes smaller."""
     return sorted((-2, -1), key=lambda dim: size[dim] / images.shape[dim])
 
 
 def _taps(size: int, wanted: int, mirrored: bool) -> _Taps:
-    """Taps from a line of `size` pixels to one of `wanted`."""
+    """Compute taps from a line of `size` pixels to a line of `wanted` pixels."""
     stretch = max(1.0, size / wanted)
     centers = (torch.arange(wanted, dtype=torch.float64) + 0.5) * size / wanted - 0.5
     first = (centers - 2 * stretch).ceil()
@@ -106,7 +106,7 @@ def _taps(size: int, wanted: int, mirrored: bool) -> _Taps:
 
 
 def _kernel(distance: Float[Tensor, "item slot"]) -> Float[Tensor, "item slot"]:
-    """Cubic convolution with the coefficient −½."""
+    """Evaluate the kernel of cubic convolution with the coefficient −½."""
     t = distance.abs()
     near = 1.5 * t**3 - 2.5 * t**2 + 1
     far = -0.5 * t**3 + 2.5 * t**2 - 4 * t + 2
@@ -114,7 +114,7 @@ def _kernel(distance: Float[Tensor, "item slot"]) -> Float[Tensor, "item slot"]:
 
 
 def _along(images: Tensor, dim: int, taps: _Taps) -> Tensor:
-    """Weighted pixels of one axis, a tap at a time: all at once are many times the image."""
+    """Sum weighted pixels of one axis, a tap at a time: all at once are many times the image."""
     weights = taps.weights.to(images)
     shape = (-1, 1) if dim == -2 else (-1,)
     parts = (

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 def square_mask(
     center: Int[Tensor, "item _"], size: int, sides: tuple[int, int]
 ) -> Bool[Tensor, "item height width"]:
-    """Pixels within a square, as far as it lies within the image.
+    """Mark the pixels within a square, as far as it lies within the image.
 
     Args:
         center: Row and column of the middle of each square; of an even side, of the pixel after it.
@@ -31,7 +31,7 @@ def square_mask(
 
 
 def _within(first: Tensor, size: int, length: int) -> Tensor:
-    """True at `size` positions of `length` from `first` on, (item, length)."""
+    """Mark `size` positions of `length` from `first` on, (item, length)."""
     offset = torch.arange(length, device=first.device) - first[:, None]
     return (offset >= 0) & (offset < size)
 
@@ -41,8 +41,8 @@ class Overlay(NamedTuple):
     """Maps that are all the same outside a window.
 
     Attributes:
-        base: What they are outside, `(1, channel, height, width)`.
-        window: What each is inside, `(item, channel, rows, columns)`.
+        base: Values outside the window, `(1, channel, height, width)`.
+        window: Values inside, `(item, channel, rows, columns)`.
         top: First row of the window.
         left: First column of the window.
     """
@@ -53,20 +53,20 @@ class Overlay(NamedTuple):
     left: int
 
     def whole(self) -> Tensor:
-        """The maps, `(item, channel, height, width)`."""
+        """Assemble the maps, `(item, channel, height, width)`."""
         if self.window.shape[-2:] == self.base.shape[-2:]:
             return self.window
         return _laid(self.base, self.window, self.top, self.left)
 
 
 def differing(maps: Bool[Tensor, "height width"]) -> tuple[slice, slice]:
-    """The smallest window of rows and columns that holds everything marked.
+    """Find the smallest window of rows and columns that holds everything marked.
 
     Args:
-        maps: What is marked.
+        maps: Marks.
 
     Returns:
-        Rows and columns; a single place where nothing is marked.
+        Rows and columns; a single pixel where nothing is marked.
     """
     found = []
     for axis in (1, 0):
@@ -84,9 +84,9 @@ def overlay_convolution(
     stride: int = 1,
     padding: int = 0,
 ) -> Overlay:
-    """The convolution of every map: inside the window item by item, outside once for all.
+    """Convolve every map: inside the window item by item, outside once for all.
 
-    The same as `torch.nn.functional.conv2d` of the whole maps, but for rounding. A step of
+    The same as `torch.nn.functional.conv2d` of the whole maps, up to rounding. A step of
     training on small objects before one background so takes a small part of the products.
 
     Args:
@@ -97,7 +97,7 @@ def overlay_convolution(
         padding: Rows and columns of zeros around the maps.
 
     Reference:
-        Made for webb2020, whose problems show one square on grey.
+        Made for webb2020, whose problems show one square on gray.
     """
     base = F.conv2d(maps.base, weight, bias, stride=stride, padding=padding)
     if maps.window.shape[-2:] == maps.base.shape[-2:]:
@@ -130,7 +130,7 @@ def overlay_convolution(
 def _span(
     first: int, end: int, kernel: int, stride: int, padding: int, whole: int
 ) -> tuple[int, int]:
-    """Range of outputs along an axis whose kernel covers any of the inputs `first` to `end`."""
+    """Find the outputs along an axis whose kernel covers any of the inputs `first` to `end`."""
     return (
         max(0, (first + padding - kernel) // stride + 1),
         min(whole, -(-(end + padding) // stride)),
@@ -138,7 +138,7 @@ def _span(
 
 
 def _laid(base: Tensor, window: Tensor, top: int, left: int) -> Tensor:
-    """The window over the base, as far as it reaches into it."""
+    """Cut the window out of the base, as far as it reaches into it."""
     height, width = base.shape[-2:]
     rows, columns = window.shape[-2:]
     around = (left, width - left - columns, top, height - top - rows)

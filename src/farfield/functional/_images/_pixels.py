@@ -12,7 +12,7 @@ from torch import Tensor
 def as_fractions(
     items: Shaped[Tensor, "*item"], dtype: torch.dtype | None = None
 ) -> Float[Tensor, "*item"]:
-    """Levels 0…255 as fractions 0…1; real items as they are.
+    """Scale levels 0…255 to fractions 0…1; keep real items.
 
     Args:
         items: Pixels, uint8 or floating-point.
@@ -48,14 +48,14 @@ _WEIGHTS: Final = (
     (-37.797, -74.203, 112.0),
     (112.0, -93.786, -18.214),
 )
-"""Of red, green and blue as fractions, for each of Y, Cb and Cr."""
+"""Weights of red, green and blue as fractions, for each of Y, Cb and Cr."""
 _OFFSETS: Final = (16.0, 128.0, 128.0)
 
 
 def rgb_to_ycbcr(
     images: Float[Tensor, "*batch 3 height width"],
 ) -> Float[Tensor, "*batch 3 height width"]:
-    """Red, green and blue of 0…255 as Y of 16…235, Cb and Cr of 16…240, not rounded.
+    """Convert red, green and blue of 0…255 to Y of 16…235, Cb and Cr of 16…240, not rounded.
 
     It is MATLAB's `rgb2ycbcr`. Pillow's mode `YCbCr` is another, that of JPEG files, with all
     three in 0…255.
@@ -77,7 +77,7 @@ def rgb_to_ycbcr(
 def ycbcr_to_rgb(
     images: Float[Tensor, "*batch 3 height width"],
 ) -> Float[Tensor, "*batch 3 height width"]:
-    """The way back from `rgb_to_ycbcr`; what no screen shows lies outside 0…255.
+    """Invert `rgb_to_ycbcr`; colors that no screen shows lie outside 0…255.
 
     Args:
         images: Y, Cb and Cr, channels before height and width.
@@ -125,13 +125,13 @@ class PixelSpectrum(NamedTuple):
 def zca_matrix(
     spectrum: PixelSpectrum, *, eps: float = 1e-6, eps_inside: bool = False
 ) -> Float[Tensor, "feature feature"]:
-    r"""Symmetric matrix that makes values uncorrelated, each of variance 1.
+    r"""Compute the symmetric matrix that makes values uncorrelated, each of variance 1.
 
     $$W = U \, \mathrm{diag}\Bigl(\frac{1}{\sqrt{s_i}} + \epsilon\Bigr) \, U^\top$$
 
     for a covariance $U \, \mathrm{diag}(s) \, U^\top$. Of all whitening matrices it changes an
     image the least. With `eps_inside` the diagonal is $1 / \sqrt{s_i + \epsilon}$, which bounds
-    what is made of directions without variance; outside of the root, $\epsilon$ hardly changes
+    the gain of directions without variance; outside of the root, $\epsilon$ hardly changes
     them.
 
     Args:

@@ -26,7 +26,7 @@ def spatial_moments(
 
     and $\bar y$, $s_y$ likewise. If a picture is moved, widened or brightened by a step, and then
     by a step again, the moments of a map that is zero off the object change by the same amount
-    each time, however far it goes; what convolutions and pooling make of it does not.
+    each time, however far it goes; features of convolutions and pooling do not.
     `torch.nn.AdaptiveAvgPool2d` keeps the sum of a map and drops where it was.
 
     Args:
@@ -76,7 +76,7 @@ def silhouette_moments(
       \ell = \sum p\, a$$
 
     and $\bar y$, $s_y$ likewise from $d$. They go in equal steps with an object as those of
-    `spatial_moments` do, and stay as they are where a part of it is hidden that leaves something
+    `spatial_moments` do, and are unchanged where a part of it is hidden that leaves something
     to be seen of each of its rows and columns.
 
     Args:
@@ -112,7 +112,7 @@ def silhouette_moments(
 
 
 def _along(
-    share: Float[Tensor, "*batch place feature"], place: Float[Tensor, " place"], eps: float
+    share: Float[Tensor, "*batch position feature"], place: Float[Tensor, " position"], eps: float
 ) -> tuple[Float[Tensor, "*batch feature"], Float[Tensor, "*batch feature"]]:
     """Center and spread along one axis."""
     place = place.unsqueeze(-1)

@@ -42,7 +42,7 @@ def xavier_normal_(layer: nn.Linear, generator: torch.Generator | None = None) -
     """Draw the weights from a Xavier normal distribution of gain 1; set the bias to 0.
 
     Args:
-        layer: What is initialized, in place.
+        layer: Layer to initialize, in place.
 
     Reference:
         Glorot and Bengio 2010; webb2021, appendix A.3.2.
@@ -56,7 +56,7 @@ def xavier_uniform_(layer: _Layer, generator: torch.Generator | None = None) -> 
     """Draw the weights from a Xavier uniform distribution of gain 1; set the bias to 0.
 
     Args:
-        layer: What is initialized, in place.
+        layer: Layer to initialize, in place.
 
     Reference:
         Glorot and Bengio 2010; webb2020, section 4.1.
@@ -70,7 +70,7 @@ def kaiming_normal_(layer: _Layer, generator: torch.Generator | None = None) -> 
     """Draw the weights from a Kaiming normal distribution for ReLU units; set the bias to 0.
 
     Args:
-        layer: What is initialized, in place.
+        layer: Layer to initialize, in place.
 
     Reference:
         He et al. 2015; webb2021, appendix A.3.1.
@@ -90,7 +90,7 @@ def normal_(
     """Draw the weights from a normal distribution around 0; set the bias to 0.
 
     Args:
-        layer: What is initialized, in place.
+        layer: Layer to initialize, in place.
         std: Standard deviation of the distribution.
         truncated: Whether numbers beyond two standard deviations are drawn again, as TensorFlow's
             truncated normal initializer does; that leaves 0.88 of the deviation.
@@ -115,7 +115,8 @@ def lstm_init_(cell: nn.LSTMCell, generator: torch.Generator | None = None) -> n
     gain 5/3. There is no bonus on the forget gate.
 
     Args:
-        cell: What is initialized, in place. Gate rows stand as input, forget, candidate, output.
+        cell: Cell to initialize, in place, with gate rows in the order input, forget, candidate,
+            output.
 
     Reference:
         webb2021, appendix A.3.3 (the grouping of rows is that of the released code).

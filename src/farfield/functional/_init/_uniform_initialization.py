@@ -12,13 +12,13 @@ _Layer = TypeVar("_Layer", nn.Linear, nn.Conv2d, nn.ConvTranspose2d)
 
 
 def fan_in_uniform_(layer: _Layer, generator: torch.Generator | None = None) -> _Layer:
-    r"""Draw weights and biases from $U(-1/\sqrt n, 1/\sqrt n)$: what torch's layers do themselves.
+    r"""Draw weights and biases from $U(-1/\sqrt n, 1/\sqrt n)$, as torch's layers do themselves.
 
     $n$ is the number of inputs of a unit, as torch counts it: the size of one slice of the weight
     along its first axis. (For a transposed convolution that counts output channels, not inputs.)
 
     Args:
-        layer: What is initialized, in place.
+        layer: Layer to initialize, in place.
 
     Reference:
         webb2020, section 4.3.
@@ -38,7 +38,7 @@ def uniform_weights_(
     Vectors of parts that have no weights, such as the gain and shift of a normalization, stay.
 
     Args:
-        module: What is initialized, in place, with all of its parts.
+        module: Module to initialize, in place, with all of its parts.
         bound: Weights lie between −`bound` and `bound`.
 
     Reference:
@@ -59,7 +59,7 @@ def lstm_uniform_(cell: nn.LSTMCell, generator: torch.Generator | None = None) -
     r"""Draw all of an LSTM from $U(-1/\sqrt H, 1/\sqrt H)$, as torch does for $H$ hidden units.
 
     Args:
-        cell: What is initialized, in place.
+        cell: Cell to initialize, in place.
 
     Reference:
         webb2020, section 4.3.

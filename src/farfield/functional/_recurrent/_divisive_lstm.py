@@ -1,6 +1,6 @@
 """The recurrence of an LSTM with divisive normalization, its gradient written out.
 
-What costs in a step are its products and the number of its operations: all gates are normalized at
+The cost of a step is its products and the number of its operations: all gates are normalized at
 once, sums over windows are differences of running sums, and the gradient of the weights is one
 product for all steps.
 """
@@ -28,9 +28,9 @@ def divisive_lstm(
     window: int,
     suppression_window: int,
 ) -> tuple[Tensor, Tensor]:
-    r"""Hidden states of an LSTM whose five non-linearities have divisive normalization.
+    r"""Run an LSTM whose five non-linearities have divisive normalization.
 
-    It is what `farfield.nn.NormalizedLSTM` with `DivisiveNorm1d` gives for a layer.
+    It computes a layer of `farfield.nn.NormalizedLSTM` with `DivisiveNorm1d`.
 
     Args:
         inputs: $W_x x_t + b$ of all steps, `(time, batch, 4 H)`.
@@ -68,7 +68,7 @@ def _plain(
     smoothing: float,
     windows: tuple[int, int],
 ) -> tuple[Tensor, Tensor]:
-    """The formula, as autograd differentiates it."""
+    """Compute the formula, for autograd to differentiate."""
     summation, suppression = (window_mean(hidden, window) for window in windows)
 
     def normalized(z: Tensor) -> Tensor:
@@ -200,14 +200,14 @@ class _WindowSums:
         self.share = 1 / window
 
     def __call__(self, z: Tensor) -> Tensor:
-        """Sums over the window of each number; the tensor is that of the next call too."""
+        """Sum over the window of each number; the next call overwrites the result."""
         torch.cumsum(z, 1, dtype=torch.float64, out=self._sums)
         self._beyond.copy_(self._total)
         return torch.sub(self._until, self._from, out=self._found)
 
 
 def _normalized(z: Tensor, smoothing: Tensor, sums: list[_WindowSums], parts: Tensor) -> Tensor:
-    """Rows that are normalized; centered activations and reciprocal roots are put into `parts`."""
+    """Normalize rows; write centered activations and reciprocal roots into `parts`."""
     (summation, suppression), (v, root) = sums, parts.unbind(0)
     torch.sub(z, summation(z), alpha=summation.share, out=v)
     torch.add(smoothing, suppression(v * v), alpha=suppression.share, out=root).rsqrt_()
@@ -215,7 +215,7 @@ def _normalized(z: Tensor, smoothing: Tensor, sums: list[_WindowSums], parts: Te
 
 
 def _unnormalized(gradient: Tensor, sums: list[_WindowSums], parts: Tensor) -> Tensor:
-    """Gradient of rows from that of the normalized ones."""
+    """Compute the gradient of rows from the gradient of the normalized rows."""
     (summation, suppression), (v, root) = sums, parts.unbind(0)
     along = (gradient * v).mul_(root).mul_(root).mul_(root)
     of_v = torch.addcmul(gradient * root, v, suppression(along), value=-suppression.share)
@@ -223,7 +223,7 @@ def _unnormalized(gradient: Tensor, sums: list[_WindowSums], parts: Tensor) -> T
 
 
 def _slopes(gates: Tensor) -> Tensor:
-    """Derivative of the non-linearity of each gate, from its values."""
+    """Compute the derivative of the non-linearity of each gate from its values."""
     slopes = gates * (1 - gates)
     slopes[:, :, 2] = 1 - gates[:, :, 2].square()
     return slopes

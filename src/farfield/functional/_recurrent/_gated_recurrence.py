@@ -21,12 +21,12 @@ from farfield.functional._recurrent._lstm import lstm_step
 class Indexed:
     """A sequence of few recurring items: `items[index]`, not yet gathered.
 
-    Layers that take one apply what no state enters to the items, each once, and not to every place
-    at which one stands.
+    Layers that take one apply the computations that no state enters once to each item, and not once
+    to each position.
 
     Args:
         items: The distinct items, each on the first axis.
-        index: Which one stands where: (time, batch), or in the order of axes that a layer takes.
+        index: Item at each position: (time, batch), or in the order of axes that a layer takes.
     """
 
     items: Float[Tensor, "item ..."]
@@ -34,7 +34,7 @@ class Indexed:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the sequence as one tensor."""
+        """Shape of the sequence as one tensor."""
         return (*self.index.shape, *self.items.shape[1:])
 
     @property
@@ -43,21 +43,21 @@ class Indexed:
         return len(self.items) < self.index.numel()
 
     def at(self, index: Int[Tensor, "*place"]) -> Indexed:
-        """The same items at other places.
+        """Put the items at other positions.
 
         Args:
-            index: Which item stands where.
+            index: Item at each position.
         """
         return Indexed(self.items, index)
 
     def gathered(self) -> Float[Tensor, "*place_and_feature"]:
-        """Every item at all its places: the sequence as one tensor."""
+        """Gather the items at all positions: the sequence as one tensor."""
         rows = F.embedding(self.index, self.items.flatten(1))
         return torch.unflatten(rows, -1, self.items.shape[1:])
 
 
 State = tuple[Tensor, ...]
-"""The hidden state, and the cell where there is one."""
+"""Hidden state, and the cell where there is one."""
 
 Dynamics = Callable[[Tensor, Tensor, State], State]
 """Function from the gates' inputs and the state before to the state after."""
@@ -66,11 +66,12 @@ Dynamics = Callable[[Tensor, Tensor, State], State]
 def lstm_dynamics(
     inputs: Float[Tensor, "*batch gate"], hidden: Float[Tensor, "*batch gate"], state: State
 ) -> State:
-    """A step of an LSTM: hidden state and cell.
+    """Compute a step of an LSTM: hidden state and cell.
 
     Args:
-        inputs: What the input adds to the gates, in the order input, forget, candidate, output.
-        hidden: What the state before adds to them.
+        inputs: Contributions of the input to the gates, in the order input, forget, candidate,
+            output.
+        hidden: Contributions of the state before.
         state: Hidden state and cell before.
 
     Reference:
@@ -82,11 +83,11 @@ def lstm_dynamics(
 def gru_dynamics(
     inputs: Float[Tensor, "*batch gate"], hidden: Float[Tensor, "*batch gate"], state: State
 ) -> State:
-    """A step of a gated recurrent unit: its hidden state alone.
+    """Compute a step of a gated recurrent unit: its hidden state.
 
     Args:
-        inputs: What the input adds to the gates, in the order reset, update, candidate.
-        hidden: What the state before adds to them; to the candidate as far as it is not reset.
+        inputs: Contributions of the input to the gates, in the order reset, update, candidate.
+        hidden: Contributions of the state before; the candidate gets its part times the reset gate.
         state: The hidden state before.
 
     Reference:
@@ -124,7 +125,7 @@ def gated_recurrence(
     state: State,
     dynamics: Dynamics,
 ) -> tuple[Float[Tensor, "time batch unit"], State]:
-    """Hidden states after every step of a layer such as `torch.nn.LSTM` and `torch.nn.GRU`.
+    """Run a layer such as `torch.nn.LSTM` or `torch.nn.GRU`: hidden states after every step.
 
     The weights get their gradients from one product over all steps. Of an `Indexed` sequence the
     input weights are applied to the items alone, each once.
@@ -132,8 +133,8 @@ def gated_recurrence(
     Args:
         x: The inputs.
         parameters: The weights.
-        state: What to begin with: the hidden state, and the cell where there is one.
-        dynamics: What a step does: `lstm_dynamics` or `gru_dynamics`.
+        state: Initial state: the hidden state, and the cell where there is one.
+        dynamics: Function of a step: `lstm_dynamics` or `gru_dynamics`.
 
     Returns:
         The hidden states, and the last state.

@@ -24,20 +24,20 @@ def holding_recurrence(
     *,
     min_update: float = 0.0,
 ) -> Float[Tensor, "time batch feature"]:
-    r"""States after every step, of groups of units that move on or hold.
+    r"""Run groups of units that change or hold their state: states after every step.
 
     $$z_t = \min(1, \max(0, \tfrac12 + (g_t + U h_{t-1}) / 6)), \qquad
       c_t = N(A h_{t-1} + u_t), \qquad
       h_t = z_t h_{t-1} + (1 - z_t) c_t$$
 
     where $N(c) = c / \sqrt{\overline{c^2} + 10^{-6}}$ divides by the root of the mean square over
-    all units, and each group of neighbouring units has one number of $z$. A group whose gate is at
+    all units, and each group of adjacent units has one number of $z$. A group whose gate is at
     1 keeps its state bit for bit, for however long. So does one that is asked to move by less than
     `min_update`: its $z$ is 1, without a gradient.
 
     Args:
-        inputs: $u$, what the input adds to the candidates.
-        gates: $g$, what it adds to the gates.
+        inputs: $u$, contributions of the input to the candidates.
+        gates: $g$, contributions of the input to the gates.
         weight: $A$ above $U$: a row for each unit, then one for each group.
         state: $h_0$.
         min_update: The least that $1 - z$ can be, other than 0.
@@ -47,7 +47,7 @@ def holding_recurrence(
             another number of rows, or `min_update` is not in [0, 1).
 
     Reference:
-        lamb2022, section 8.2: mechanisms that are not active stay as they are. The gates are not
+        lamb2022, section 8.2: mechanisms that are not active keep their state. The gates are not
         from there.
     """
     units, groups = inputs.shape[-1], gates.shape[-1]
@@ -85,7 +85,7 @@ def _steps(
             gate = torch.where(gate > 1 - min_update, 1.0, gate)
         gate = gate.repeat_interleave(units // groups, dim=-1)
         candidate = F.rms_norm(moved + entering, (units,), eps=EPS)
-        # Where `torch.autocast` is at work, what comes out of products is narrower.
+        # Under `torch.autocast` the outputs of products are narrower.
         state = torch.lerp(candidate.to(state.dtype), state, gate.to(state.dtype))
         states.append(state)
     return torch.stack(states)

@@ -20,18 +20,18 @@ def ring_spectrum(
     max_phase: float,
     generator: torch.Generator | None = None,
 ) -> tuple[Float[Tensor, " feature"], Float[Tensor, " feature"]]:
-    r"""Logarithms of decay and phase of eigenvalues spread evenly over a ring of the unit disk.
+    r"""Draw the logarithms of decay and phase of eigenvalues, evenly over a ring of the unit disk.
 
     $$\lambda = \exp(-e^\nu + i e^\theta), \qquad r_0 \le |\lambda| \le r_1, \qquad
       0 < \arg \lambda \le \theta_1$$
 
     Whatever becomes of $\nu$, the modulus stays below 1; and close to 1, where memory is long,
-    $\nu$ separates what $|\lambda|$ hardly does.
+    $\nu$ separates values of $|\lambda|$ that hardly differ.
 
     Args:
         size: Number of eigenvalues.
         radius: The radii $r_0$ and $r_1$ of the ring, from 0 to below 1. An eigenvalue forgets
-            half of what it holds in about $0.7 / (1 - |\lambda|)$ steps.
+            half of its state in about $0.7 / (1 - |\lambda|)$ steps.
         max_phase: $\theta_1$, in radians.
         generator: Where the draws come from; None is torch's global generator.
 
@@ -66,14 +66,14 @@ def linear_recurrence(
     decay: Inexact[Tensor, " feature"],
     state: Inexact[Tensor, "batch feature"],
 ) -> Inexact[Tensor, "time batch feature"]:
-    r"""States of a linear recurrence after every step, real or complex.
+    r"""Run a linear recurrence, real or complex: states after every step.
 
     $$h_t = \lambda h_{t-1} + u_t$$
 
     On a CPU the steps follow each other, which is fastest there. Elsewhere the sequence is cut
     into about $\sqrt T$ pieces: all go through their steps at the same time, each from zero, then
-    what each ends in is carried through the next and added with the power of $\lambda$ that it has
-    come to. That is $2 \sqrt T$ operations one after the other instead of $T$, and no division by
+    the last state of each is carried through the next and added with its power of $\lambda$.
+    That is $2 \sqrt T$ operations one after the other instead of $T$, and no division by
     a power that is nearly zero.
 
     Args:

@@ -16,11 +16,11 @@ from farfield.functional._autograd._products import is_rewritten
 def lstm_step(
     gates: Float[Tensor, "*batch _"], cell: Float[Tensor, " *_"]
 ) -> tuple[Float[Tensor, "*batch _"], Float[Tensor, "*batch _"]]:
-    """Hidden state and cell after one step, from the summed inputs of the four gates.
+    """Compute hidden state and cell after one step from the summed inputs of the four gates.
 
     Args:
         gates: Inputs of the gates, in the order input, forget, candidate, output, each a quarter.
-        cell: The cell before the step; a zero without axes stands for a cell of zeros.
+        cell: The cell before the step; a zero without axes means a cell of zeros.
     """
     enter, keep, candidate, leave = gates.chunk(4, dim=-1)
     cell = torch.sigmoid(keep) * cell + torch.sigmoid(enter) * torch.tanh(candidate)
@@ -48,7 +48,7 @@ class LSTMTable(NamedTuple):
 
     @classmethod
     def empty(cls, rows: int, like: Tensor) -> LSTMTable:
-        """A table to be filled.
+        """Allocate a table to be filled.
 
         Args:
             rows: Number of rows.
@@ -77,13 +77,13 @@ class LSTMTable(NamedTuple):
     def gradients(
         self, rows: slice, before: slice | None, of_state: Tensor, of_cell: Tensor, of_gates: Tensor
     ) -> Tensor:
-        """Gradient of the cell before a step; that of the gates' inputs is put into `of_gates`.
+        """Compute the gradient of the cell before a step; write the gradient of gates too.
 
         Args:
             rows: Of the step.
             before: As for `fill`.
             of_state: Gradient of the hidden state after the step.
-            of_cell: Gradient of the cell after the step, by what follows.
+            of_cell: Gradient of the cell after the step, from later steps.
             of_gates: Where the gradient of the gates' inputs goes.
         """
         values, squashed = self.gates[rows], self.squashed[rows]
@@ -107,7 +107,7 @@ def lstm(
     *,
     num_states: int | None = None,
 ) -> Float[Tensor, "batch _ _"]:
-    r"""Hidden states of an LSTM after every step, or the last few, from a state of zeros.
+    r"""Run an LSTM from a state of zeros: hidden states after every step, or the last few.
 
     $$i, f, g, o = W_x x_t + b_x + W_h h_{t-1} + b_h, \qquad
       c_t = \sigma(f) c_{t-1} + \sigma(i) \tanh(g), \qquad

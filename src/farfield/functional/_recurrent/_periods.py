@@ -13,12 +13,12 @@ FEWEST: Final = 4
 SIGNIFICANT: Final = 3.0
 """Standard deviations between a correlation that counts and 0."""
 LONGER: Final = 1.0 + 1e-4
-"""Least ratio of the correlation of a longer period to that of a shorter one: rounding alone makes
+"""Least ratio of the correlation of a longer period to the one of a shorter: rounding alone makes
 none of twice a period."""
 
 
 def periods(x: Float[Tensor, "batch time feature"]) -> Int64[Tensor, " batch"]:
-    r"""Period of every sequence that repeats itself, in steps; 0 where none stands out.
+    r"""Find the period of every sequence that repeats itself, in steps; 0 where there is none.
 
     $$c_t = x_t - \overline{x}, \qquad
       \rho(d) = \frac{T}{T - d} \frac{\sum_t c_t \cdot c_{t + d}}{\sum_t |c_t|^2}, \qquad
@@ -36,7 +36,7 @@ def periods(x: Float[Tensor, "batch time feature"]) -> Int64[Tensor, " batch"]:
         Farfield's own, for pictures read in rows as in lamb2022, section 8.4.1.
     """
     x = x.to(torch.promote_types(x.dtype, torch.float32))
-    x = x - x[:, :1]  # what stands still is 0 then, and so is its mean, without a rounding error
+    x = x - x[:, :1]  # a constant sequence becomes 0, and so does its mean, without rounding error
     centered = x - x.mean(1, keepdim=True)
     energy = centered.square().sum(2)
     total = energy.sum(1)

@@ -32,8 +32,8 @@ class RIMsParameters(NamedTuple):
     """Weights of M mechanisms of S units, with G gates each: 4S for an LSTM, 3S for a GRU.
 
     Attributes:
-        weight_ih: From what a mechanism reads to its gates: (M, G, value · heads), or (M, G, D)
-            without attention.
+        weight_ih: From the values read by a mechanism to its gates: (M, G, value · heads), or (M,
+            G, D) without attention.
         weight_hh: From its own state: (M, G, S).
         bias_ih: (M, G).
         bias_hh: (M, G).
@@ -109,7 +109,7 @@ class RIMsTrace(NamedTuple):
             (time, batch, head, mechanism, slot); with competition for positions there is no null
             element, and positions that a mechanism loses have 0. None without attention.
         communication: Weight of each mechanism for each that reads: (time, batch, head, reading
-            mechanism, read mechanism); what the inactive would read, too. None without.
+            mechanism, read mechanism), also of inactive mechanisms. None without communication.
 
     Reference:
         lamb2022, section 8.2.
@@ -149,7 +149,7 @@ class CommunicationParameters(NamedTuple):
 
 
 def communication_layers(parameters: CommunicationParameters) -> list[Layer]:
-    """The products of a step: queries, keys and values at once; gate and output, if any.
+    """Build the layers of a step: queries, keys and values at once; gate and output, if any.
 
     Args:
         parameters: Of the communication.
@@ -170,7 +170,7 @@ Tell = Callable[[Tensor, Sequence[Product], Sequence[Tensor]], tuple[Tensor, Ten
 
 
 def sizes_of(parameters: CommunicationParameters) -> tuple[int, int, int]:
-    """Number of heads, of numbers in a key, and in a value.
+    """Return the number of heads, and the sizes of a key and of a value.
 
     Args:
         parameters: Of the communication.
@@ -186,12 +186,12 @@ def communicate(
     sizes: tuple[int, int, int],
     top_k: int | None,
 ) -> tuple[Tensor, Tensor]:
-    """Readings of every mechanism from all, and the attention weights.
+    """Read from all mechanisms, by each mechanism; return the attention weights too.
 
     Args:
-        states: What is read and compared.
+        states: States that are read and compared.
         products: Of `communication_layers`.
-        dropped: Factors of dropout on what is read, or what the output layer makes of it, if any.
+        dropped: Factors of dropout on the values read or on the output layer's results, if any.
         sizes: As `sizes_of` gives them.
         top_k: How many mechanisms one reads from; None for all.
 
@@ -225,7 +225,7 @@ _PIECE = 64
 
 
 Sequenced = Float[Tensor, "time batch *element feature"] | Indexed
-"""The inputs, or the items that they are and which of them each is."""
+"""Inputs: a sequence, or its items and the item at each position."""
 
 
 class _Step(NamedTuple):
@@ -242,7 +242,7 @@ def rims(
     parameters: RIMsParameters,
     rules: RIMsRules,
 ) -> RIMsOutputs:
-    r"""States of recurrent independent mechanisms over a sequence.
+    r"""Run recurrent independent mechanisms over a sequence.
 
     At every step each mechanism $k$ attends to the elements of the input and to a null element
     whose key and value are zero, and those with the least attention on the null are active:
@@ -257,8 +257,8 @@ def rims(
 
     Args:
         x: The inputs; of several elements, or positions, each with its features, or of one. Or
-            `Indexed(items, index)` with an index of (time, batch): what each item adds to the
-            gates is then computed once.
+            `Indexed(items, index)` with an index of (time, batch): the contribution of each item to
+            the gates is then computed once.
         state: Hidden states and, for an LSTM, cells to begin with, (batch, unit) each.
         parameters: The weights.
         rules: The rest.
@@ -289,7 +289,7 @@ def rims_trace(
     parameters: RIMsParameters,
     rules: RIMsRules,
 ) -> RIMsTrace:
-    """`rims`, with its internal values step by step.
+    """Run `rims`, and return its internal values step by step.
 
     Args:
         x: As in `rims`.
@@ -339,7 +339,7 @@ def _prepare(
     """
     prepare = _source_of(len(x.shape), parameters, rules)
     # A piece of a long sequence may have fewer positions than there are items; and where inputs are
-    # dropped, each position misses other numbers of what is read.
+    # dropped, each position misses other elements.
     if isinstance(x, Indexed) and x.repeats and not rules.input_dropout:
         source = prepare(x.items.unsqueeze(0))
         streams = [Indexed(stream.squeeze(0), x.index).gathered() for stream in source.streams]
@@ -418,7 +418,7 @@ def _walk(
 
 
 def _side_by_side(part: Tensor) -> Tensor:
-    """(mechanism, batch, unit) as (batch, mechanism · unit)."""
+    """Concatenate mechanisms: (mechanism, batch, unit) to (batch, mechanism · unit)."""
     return part.transpose(0, 1).flatten(1)
 
 

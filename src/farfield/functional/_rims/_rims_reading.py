@@ -18,7 +18,7 @@ from farfield.functional._autograd._unroll import Layer, Product
 def stable_order(
     x: Float[Tensor, "*batch"], *, dim: int = -1, descending: bool = False
 ) -> Int[Tensor, "*batch"]:
-    """The indices that sort along an axis, as `torch.sort(…, stable=True)` gives them.
+    """Sort stably along an axis: return the indices, as `torch.sort(…, stable=True)` does.
 
     ONNX knows no sort that is stable: where a network is exported, each number is compared with
     all others.
@@ -39,14 +39,14 @@ def stable_order(
 
 
 def top_k_mask(scores: Float[Tensor, "*batch"], k: int, dim: int = -1) -> Bool[Tensor, "*batch"]:
-    """Mask of the k largest scores along an axis; of equal ones the first count as larger.
+    """Mask the k largest scores along an axis; of equal scores the first counts as larger.
 
     `torch.topk` says neither which of equal scores it takes nor that it takes the same ones next
     time. No gradient flows through the choice.
 
     Args:
-        scores: What is compared.
-        k: How many are chosen.
+        scores: Scores to compare.
+        k: Number of chosen scores.
         dim: The axis along which they compete.
 
     Raises:
@@ -62,7 +62,7 @@ def top_k_mask(scores: Float[Tensor, "*batch"], k: int, dim: int = -1) -> Bool[T
     return chosen.scatter(dim, first, torch.ones_like(first, dtype=torch.bool))
 
 
-# Whatever no state enters is computed for all steps at once, before the first; what is left for a
+# Computations that no state enters are made for all steps at once, before the first; those of a
 # step is a `Source`. Tensors of all steps are (time, batch, …), those of one step and of all
 # mechanisms (mechanism, batch, …).
 class InputAttentionParameters(NamedTuple):
@@ -93,7 +93,7 @@ class Reading(NamedTuple):
     """Readings of the mechanisms from the input at one step.
 
     Attributes:
-        inputs: What it adds to their gates: (mechanism, batch, gate).
+        inputs: Contributions to the gates: (mechanism, batch, gate).
         active: Which are active: (mechanism, batch).
         attention: Gives (batch, head, mechanism, slot) for a trace; None without attention.
     """
@@ -116,8 +116,8 @@ class Source(NamedTuple):
 
     Attributes:
         read: Reads at one step.
-        streams: What is known before the first step; the first axis is time.
-        layers: What every step applies.
+        streams: Tensors known before the first step; the first axis is time.
+        layers: Layers that every step applies.
     """
 
     read: Read
@@ -126,7 +126,7 @@ class Source(NamedTuple):
 
 
 def scaled(query: Float[Tensor, "mechanism head key unit"]) -> Tensor:
-    r"""The query weights over $\sqrt{d}$, so that scores need no division at every step.
+    r"""Divide the query weights by $\sqrt{d}$, so that scores need no division at every step.
 
     Args:
         query: As in the parameters.
@@ -137,7 +137,7 @@ def scaled(query: Float[Tensor, "mechanism head key unit"]) -> Tensor:
 def whole_input(
     x: Float[Tensor, "time batch feature"], weight: Float[Tensor, "mechanism gate feature"]
 ) -> Source:
-    """Reading of the whole input by all mechanisms.
+    """Prepare reading of the whole input by all mechanisms.
 
     Args:
         x: The inputs.
@@ -159,15 +159,15 @@ def one_element(
     num_active: int,
     dropout: float,
 ) -> Source:
-    r"""Competition for inputs of one element, with one head.
+    r"""Prepare competition for inputs of one element, with one head.
 
-    A score is $h W^q (x W^e)^\top$; all but its first factor is known beforehand. What is read is
-    $a \, x W^v$ with a number $a$, so gates get $a$ times what they would get of the whole value,
+    A score is $h W^q (x W^e)^\top$; all but its first factor is known beforehand. The values read
+    are $a \, x W^v$ with a number $a$, so gates get $a$ times their share of the whole value,
     which is known beforehand too.
 
     Args:
         x: The inputs.
-        weight: From what a mechanism reads to its gates.
+        weight: From the values read to the gates.
         parameters: Of the attention.
         num_active: How many mechanisms win.
         dropout: Probability that a number that is read is dropped.
@@ -200,11 +200,11 @@ def several_elements(
     attend: Attend,
     dropout: float,
 ) -> Source:
-    """Competition for inputs of any number of elements, with any number of heads.
+    """Prepare competition for inputs of any number of elements, with any number of heads.
 
     Args:
         x: The inputs.
-        weight: From what a mechanism reads, heads side by side, to its gates.
+        weight: From the values read, concatenated over heads, to the gates.
         parameters: Of the attention.
         num_active: How many mechanisms win.
         attend: How they compete.
@@ -240,7 +240,7 @@ def attend_to_elements(
     *,
     num_active: int,
 ) -> tuple[Tensor, Tensor]:
-    """Attention on the null element and on all others, and the mechanisms with the least on null.
+    """Attend to the null element and to all others; active are mechanisms with the least on null.
 
     Args:
         queries: Of the mechanisms, scaled.
@@ -257,7 +257,7 @@ def attend_to_elements(
 
 
 def _odds_of_reading(scores: Float[Tensor, "batch head mechanism element"]) -> Tensor:
-    """Log-odds of attention on elements other than null, averaged over heads.
+    """Compute log-odds of attention on elements other than null, averaged over heads.
 
     (batch, mechanism). In the order of that attention, which saturates where these do not.
     """
@@ -273,7 +273,7 @@ def attend_to_positions(
     *,
     num_active: int,
 ) -> tuple[Tensor, Tensor]:
-    """Attention on the positions that a mechanism wins, and the mechanisms that win any.
+    """Attend to the positions that a mechanism wins; active are mechanisms that win any.
 
     At every position those win that attend to it most, averaged over heads; of those whose
     attention has saturated, the first. The weights of the positions that a mechanism loses become
@@ -298,7 +298,7 @@ def attend_over_mechanisms(
     *,
     num_active: int,
 ) -> tuple[Tensor, Tensor]:
-    """Attention that the mechanisms share, and those with the largest part of it.
+    """Share attention among mechanisms; active are mechanisms with the largest part.
 
     The parts of an element add up to 1 over the mechanisms; those of all elements, averaged over
     heads, say who is active.
@@ -316,7 +316,7 @@ def attend_over_mechanisms(
 
 
 def _keys_and_values(x: Tensor, parameters: InputAttentionParameters) -> tuple[Tensor, Tensor]:
-    """Of all elements at all steps, heads side by side."""
+    """Compute keys and values of all elements at all steps, heads concatenated."""
     _, key, value, key_bias, value_bias = parameters
     return (
         linear(x, key.flatten(0, 1), None if key_bias is None else key_bias.flatten()),
@@ -325,12 +325,12 @@ def _keys_and_values(x: Tensor, parameters: InputAttentionParameters) -> tuple[T
 
 
 def _of_all(x: Tensor, weight: Tensor) -> Tensor:
-    """A layer of every mechanism, (mechanism, out, in), on the same inputs: (…, mechanism, out)."""
+    """Apply a layer per mechanism, (mechanism, out, in), to shared inputs: (…, mechanism, out)."""
     return torch.unflatten(linear(x, weight.flatten(0, 1)), -1, weight.shape[:2])
 
 
 def _of_all_dropping(x: Tensor, weight: Tensor, dropout: float) -> Tensor:
-    """`_of_all` with a dropout mask of its own for every mechanism."""
+    """Apply `_of_all` with a separate dropout mask for every mechanism."""
     time, batch, size = x.shape
     factors = F.dropout(x.new_ones(len(weight), time * batch, size), dropout)
     found = linear_by_group(x.flatten(0, 1) * factors, weight)
