@@ -147,10 +147,12 @@ class Kind(NamedTuple):
         words: In words, e.g. `"an int"`.
         take: Function from the name of an argument and the given value to the value of that type;
             raises `ArgumentError` for any other value.
+        exact: Types whose values `take` returns unchanged, so that it need not be called.
     """
 
     words: str
     take: Callable[[str, Any], Any]
+    exact: frozenset[type] = frozenset()
 
 
 @cache
@@ -171,7 +173,7 @@ def kind_of(hint: Any) -> Kind:
     return _instance_of(origin) if isinstance(origin, type) else _ANYTHING
 
 
-def _simple(words: str, convert: Callable[[Any], Any]) -> Kind:
+def _simple(words: str, convert: Callable[[Any], Any], *exact: type) -> Kind:
     """Build a checker from a function that raises `TypeError` for other types."""
 
     def take(name: str, value: Any) -> Any:
@@ -180,7 +182,7 @@ def _simple(words: str, convert: Callable[[Any], Any]) -> Kind:
         except (TypeError, OverflowError):
             raise ArgumentError(name, words, value) from None
 
-    return Kind(words, take)
+    return Kind(words, take, frozenset(exact))
 
 
 def _flag(value: Any) -> bool:
@@ -244,11 +246,11 @@ def _take_callable(name: str, value: Any) -> Any:
 _ANYTHING = Kind("anything", _take_as_it_is)
 
 _PLAIN: dict[Any, Kind] = {
-    bool: _simple("True or False", _flag),
-    int: _simple("an int", _int),
+    bool: _simple("True or False", _flag, bool),
+    int: _simple("an int", _int, int),
     float: _simple("a finite number", _float),
-    str: _simple("text", _text),
-    type(None): _simple("None", _none),
+    str: _simple("text", _text, str),
+    type(None): _simple("None", _none, type(None)),
     object: _ANYTHING,
     Any: _ANYTHING,
     Callable: Kind("callable", _take_callable),
@@ -265,11 +267,12 @@ def _limited(hint: Any) -> Kind:
 
     def take(name: str, value: Any) -> Any:
         try:
-            found = kind.take(name, value)
+            found = value if type(value) in kind.exact else kind.take(name, value)
         except ArgumentError:
             raise ArgumentError(name, words, value) from None
-        if not all(limit.hold(found) for limit in limits):
-            raise ArgumentError(name, words, value)
+        for limit in limits:
+            if not limit.hold(found):
+                raise ArgumentError(name, words, value)
         return found
 
     return Kind(words, take)
@@ -295,7 +298,7 @@ def _any_of(hint: Any) -> Kind:
                 nearest = nearest or (error if error.says_more(name) else None)
         raise nearest or ArgumentError(name, words, value)
 
-    return Kind(words, take)
+    return Kind(words, take, frozenset(t for t, kind in plain.items() if t in kind.exact))
 
 
 def _bare(hint: Any) -> Any:
@@ -328,6 +331,8 @@ def _tuple_of(hint: Any) -> Kind:
         if not _has_parts_in_order(value):
             raise ArgumentError(name, words, value)
         value = tuple(value)
+        if endless and kinds[0].exact.issuperset(map(type, value)):
+            return value
         wanted = kinds * len(value) if endless else kinds if hints else [_ANYTHING] * len(value)
         if len(wanted) != len(value):
             raise ArgumentError(name, words, value)
@@ -376,7 +381,7 @@ def _instance_of(cls: type) -> Kind:
             raise ArgumentError(name, words, value, _mend(cls, value))
         return value
 
-    return Kind(words, take)
+    return Kind(words, take, frozenset({cls}))
 
 
 _INSTANCES: dict[tuple[type, type], bool] = {}
@@ -501,8 +506,7 @@ def check_fields(owner: DataclassInstance) -> None:
     """
     for name, kind in _field_kinds(type(owner)):
         value = getattr(owner, name)
-        taken = kind.take(name, value)
-        if taken is not value:
+        if type(value) not in kind.exact and (taken := kind.take(name, value)) is not value:
             object.__setattr__(owner, name, taken)
 
 
@@ -584,7 +588,7 @@ class _Signature(NamedTuple):
     def take(self, name: str, known_as: str, value: Any) -> Any:
         """Convert and check the argument by its annotation."""
         kind = self.kinds.get(known_as)
-        return value if kind is None else kind.take(name, value)
+        return value if kind is None or type(value) in kind.exact else kind.take(name, value)
 
 
 @cache
