@@ -345,8 +345,8 @@ MUTANTS = [
     (
         "items of a relation are read in reverse",
         "models/_relations.py",
-        "combinations(range(z.shape[1]), size)",
-        "combinations(reversed(range(z.shape[1])), size)",
+        "combinations(positions, 3)",
+        "combinations(reversed(positions), 3)",
         "models/test_relation_networks.py::test_trn_is_that_of_the_equations",
     ),
     # objectives
