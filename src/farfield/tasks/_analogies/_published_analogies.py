@@ -59,7 +59,8 @@ def read_visual_analogies(
     Args:
         source: A folder of files, in the order of the number at the end of their names; or a text
             file with a path a line, relative to its own folder.
-        pattern: Which files of a folder, with the wildcards of a shell; without effect on a list.
+        pattern: Pattern of the names of files, with the wildcards of a shell; without effect on a
+            list.
         image_size: Width and height of a panel: 160 as stored, 80 for every second pixel, or 40.
         at_most: Number of problems to read, the first ones; `None` for all.
 

@@ -31,8 +31,8 @@ def uniform(
     """Draw uniform numbers from raw words, the same on every machine.
 
     Args:
-        generator: Where the words come from.
-        count: How many.
+        generator: Generator of the words.
+        count: Number of numbers.
         low: Least number.
         high: End of the numbers, never reached.
     """
@@ -47,7 +47,7 @@ def started(
 
     Args:
         generator: Draws radii, speeds and positions.
-        numbers: How many balls each sequence has.
+        numbers: Number of balls of each sequence.
         slots: Most balls of any sequence.
     """
     count = len(numbers)
@@ -88,7 +88,7 @@ def moved(
 
     Args:
         moving: The balls in the first frame.
-        radii: Their radii.
+        radii: Radii of the balls.
         num_frames: Number of frames, the first one among them.
     """
     now = moving.copy()
@@ -120,7 +120,7 @@ def wall_times(moving: Moving, radii: Radii) -> Float64[np.ndarray, "batch value
 
     Args:
         moving: The balls.
-        radii: Their radii.
+        radii: Radii of the balls.
     """
     position, speed = moving[..., :2], moving[..., 2:]
     own = radii[..., None]
@@ -135,7 +135,7 @@ def pair_times(moving: Moving, radii: Radii) -> Float64[np.ndarray, "batch value
 
     Args:
         moving: The balls.
-        radii: Their radii.
+        radii: Radii of the balls.
     """
     first, second = np.triu_indices(radii.shape[1], 1)
     across, up, fast_across, fast_up = np.moveaxis(moving[:, first] - moving[:, second], -1, 0)
@@ -160,7 +160,7 @@ def bounce(
 
     Args:
         moving: The balls, changed in place.
-        radii: Their radii.
+        radii: Radii of the balls.
         rows: The sequences in which there is a collision.
         event: Index of the collision among `wall_times`, then `pair_times`.
     """

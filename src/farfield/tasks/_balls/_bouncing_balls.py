@@ -328,7 +328,7 @@ class BouncingBalls(SequenceTask):
 
         Args:
             regime: Name of the regime.
-            ahead: How many frames before, at least 1.
+            ahead: Number of frames before, at least 1.
 
         Raises:
             ValueError: If there are not so many frames.

@@ -39,7 +39,7 @@ def truth_tables(
 
     Args:
         functions: Numbers of functions, 0 … 2^(2^N) − 1.
-        variables: How many variables they have, N.
+        variables: Number of variables, N.
     """
     rows = np.arange(2**variables)
     return (functions >> rows[:, None] & 1).astype(bool)

@@ -175,7 +175,7 @@ class BlendedImages:
 
     Args:
         originals: All images; 0 is paper, which the photograph shows through.
-        photographs: Where the pieces are from.
+        photographs: Source of the pieces.
         corners: Photograph of each image, and row and column of its upper left corner there.
     """
 
@@ -236,7 +236,7 @@ def corners(
 
     Args:
         branch: Stream of the file that the images are of.
-        count: How many images.
+        count: Number of images.
         sizes: Height and width of each photograph, pixels.
     """
     chosen = integers(branch.child("photograph").numpy(), len(sizes), count)

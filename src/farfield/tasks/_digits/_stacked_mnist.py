@@ -277,7 +277,7 @@ def _stacks(
 
     Args:
         numbers: Numbers of digits, which take turns.
-        count: How many images.
+        count: Number of images.
         labels: Labels of the file.
         branch: Stream of the regime.
     """

@@ -35,7 +35,7 @@ def unpack_xz(name: str, content: bytes, most: int) -> bytes:
 
     Args:
         name: The file, for errors.
-        content: Its bytes.
+        content: Bytes of the file.
         most: Most bytes that it may hold; no more than one beyond is unpacked.
 
     Raises:
@@ -57,7 +57,7 @@ def unpack_gzip(name: str, content: bytes, most: int) -> bytes:
 
     Args:
         name: The file, for errors.
-        content: Its bytes.
+        content: Bytes of the file.
         most: Most bytes that it may hold; no more than one beyond is unpacked.
 
     Raises:
@@ -77,7 +77,7 @@ def tar_files(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
 
     Args:
         name: The archive, for errors.
-        content: Its bytes, unpacked.
+        content: Bytes of the unpacked file.
 
     Raises:
         ValueError: If it is no whole archive, or holds anything but files and folders.
@@ -108,8 +108,8 @@ def write_whole(path: Path, *parts: bytes | memoryview) -> None:
     """Write a file under a temporary name and rename it, so that it is whole or absent.
 
     Args:
-        path: Where it goes; folders are made.
-        parts: Its bytes, one part after the other.
+        path: Path of the file; folders are made.
+        parts: Bytes of the file, one part after the other.
 
     Raises:
         OSError: If it cannot be written.
@@ -136,8 +136,8 @@ def cached_array(
 
     Args:
         name: Name of the array, with a digest of everything that it is made from.
-        shape: Its shape.
-        dtype: Its type.
+        shape: Shape of the array.
+        dtype: Type of the array.
         make: Makes it.
     """
     try:
@@ -173,7 +173,7 @@ class DataFile:
     Args:
         name: Name of the file.
         sha256: SHA-256 of the file as published.
-        size: Its length, bytes.
+        size: Length of the file, bytes.
         shape: Shape of the array.
     """
 

@@ -179,7 +179,7 @@ def check_address(address: str, schemes: Collection[str]) -> str:
     """Return the scheme of an address, and refuse other schemes.
 
     Args:
-        address: Of a file or folder.
+        address: Address of a file or folder.
         schemes: The right ones.
 
     Raises:
@@ -214,8 +214,8 @@ def download(address: str, size: int) -> bytes:
     """Download the content of an address, up to one byte more than expected.
 
     Args:
-        address: Of a file, with `http`, `https` or `file`.
-        size: How long it should be, bytes.
+        address: Address of a file, with `http`, `https` or `file`.
+        size: Expected length, bytes.
 
     Raises:
         ValueError: If it is of another length as the answer says, or leads elsewhere than to the

@@ -49,7 +49,7 @@ def jpeg_copy(data_set: DataSet) -> Records:
     """Decode the images of a tar archive of `train/00000_6.jpg`, …, `test/09999_7.jpg`, in order.
 
     Args:
-        data_set: Which one.
+        data_set: The data set.
 
     Raises:
         ValueError: If the archive is missing, or differs from the one that is known.
@@ -192,8 +192,8 @@ def idx_images(data_set: DataSet, part: str) -> tuple[UInt8[np.ndarray, "item 28
     """Read images and labels of a data set in IDX format.
 
     Args:
-        data_set: Which one.
-        part: How the names of its files begin.
+        data_set: The data set.
+        part: Prefix of the names of its files.
 
     Raises:
         ValueError: If a file is missing, or differs from the published one.
@@ -207,7 +207,7 @@ def house_numbers(data_set: DataSet, name: str) -> LabelledImages:
     """Read a MATLAB file of SVHN, opened only after a check of its digest.
 
     Args:
-        data_set: Which one.
+        data_set: The data set.
         name: Name of the file.
 
     Raises:
@@ -228,7 +228,7 @@ def record_images(data_set: DataSet, names: Sequence[str], classes: int) -> Labe
     in green and in blue, row by row.
 
     Args:
-        data_set: Which one.
+        data_set: The data set.
         names: Names of the files.
         classes: Number of classes.
 

@@ -99,7 +99,7 @@ class PanelFile:
 
     Args:
         panels: Number of panels, the fields `image`.
-        candidates: How many of them, the last ones, are candidates; `target` names one.
+        candidates: Number of candidates, the last panels; `target` names one.
         described: Fields of 0 and 1 that describe a problem and may be absent, with their shapes.
     """
 
@@ -289,7 +289,7 @@ def every_so_manyth(panels: Panels, step: int) -> Panels:
 
     Args:
         panels: The panels.
-        step: How many times smaller they become.
+        step: Factor of reduction.
     """
     return panels[:, ::step, ::step]
 
@@ -301,7 +301,7 @@ def block_means(panels: Panels, step: int) -> Panels:
 
     Args:
         panels: The panels.
-        step: How many times smaller they become, at most 16.
+        step: Factor of reduction, at most 16.
     """
     side = panels.shape[1] // step
     rows = panels.reshape(-1, side, step, side * step)
@@ -316,7 +316,8 @@ def files_of(source: str | Path, pattern: str, at_most: int | None) -> Iterator[
     Args:
         source: A folder of files, in the order of the last number in their names; or a text
             file with a path a line, relative to its own folder.
-        pattern: Which files of a folder, with the wildcards of a shell; without effect on a list.
+        pattern: Pattern of the names of files, with the wildcards of a shell; without effect on a
+            list.
         at_most: Number of files, the first ones; `None` for all.
 
     Raises:
@@ -426,8 +427,8 @@ def panel_paths(folders: Mapping[str, Path], patterns: Mapping[str, int | None])
 
     Args:
         folders: Folders, by the prefix of the names of their files.
-        patterns: Which files of each, with the wildcards of a shell, and how many of them, the
-            first ones; `None` for all.
+        patterns: Maximum number of files, the first of each folder, by the pattern of their names;
+            `None` for all.
 
     Raises:
         ValueError: If a folder has none.

@@ -119,7 +119,7 @@ def opened_jpeg(path: Path, content: bytes, *, oriented: bool = False) -> Iterat
 
     Args:
         path: The file, for the error.
-        content: Its bytes.
+        content: Bytes of the file.
         oriented: Whether the picture keeps the orientation of the camera.
     """
     try:

@@ -80,7 +80,7 @@ class ImageFiles:
         test: Number of images for tests.
         is_at_hand: Whether its files are on this machine.
         read: Images and labels, given whether those for tests.
-        statistics: Those that the papers give; `None` where they are computed.
+        statistics: Statistics of the papers; `None` for computed statistics.
     """
 
     shape: tuple[int, int, int]
@@ -272,7 +272,7 @@ def pixel_spectrum(images: Images, statistics: ChannelStatistics) -> PixelSpectr
 
     Args:
         images: All images, of at most 372,000 so that sums are exact.
-        statistics: Those that they are standardized by.
+        statistics: Statistics of the standardization.
     """
     size = int(np.prod(images.shape[1:]))
     digest = hashlib.sha256(repr(("pixel-spectrum v1", images.shape, statistics)).encode())

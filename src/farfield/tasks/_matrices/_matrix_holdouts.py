@@ -34,7 +34,7 @@ class Holdout:
 
     Args:
         test: Name of the test.
-        distance: How far the test lies from training, in `unit`.
+        distance: Distance of the test from training, in `unit`.
         unit: Unit of the distance.
         withheld: Triples, or combinations of them, that training never shows; a problem of the test
             shows one of these at least. None: anything is shown by both.
@@ -58,7 +58,7 @@ class Holdout:
 
         Args:
             most: Triples of a problem, at most.
-            test: Of the test, or of training.
+            test: Whether the sets are of the test, or of training.
         """
         every, inside = _structures()
         count = inside.sum(axis=1)

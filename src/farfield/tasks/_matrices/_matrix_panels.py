@@ -214,7 +214,7 @@ def ended(context: Masks, candidates: Masks) -> Bool[np.ndarray, "batch candidat
 
     Args:
         context: Sets of levels that the eight panels show of each attribute, `(batch, 8, 7)`.
-        candidates: Those that the candidates show.
+        candidates: Sets of levels that the candidates show.
     """
     first, second = np.moveaxis(context[:, OPEN], 2, 0)
     third = candidates[:, :, None]

@@ -73,7 +73,7 @@ def bounds_of(
 
     Args:
         attribute: Index into `ATTRIBUTES`.
-        levels: Those of `SCALES`.
+        levels: Levels of `SCALES`.
         room: Whether there has to be room for levels of other attributes.
     """
     ladder = levels if attribute in SCALES else tuple(range(LEVELS[attribute]))
@@ -220,7 +220,7 @@ class Contested:
     Args:
         triples: Triples that hold.
         sets: Both ends of each triple's open line, by option of the candidates.
-        known: Of each triple the ends of the first two lines, and the open line.
+        known: Ends of the first two lines, and the open line, of each triple.
         right: The right end of each.
         levels: The levels of sizes and colors.
     """
@@ -336,8 +336,8 @@ class Matrices:
     Args:
         structures: The sets of triples that occur, filled up with `NO_TRIPLE`. Each number of
             triples is as likely as any other, and then each set.
-        familiar: Levels of sizes and colors where they do not matter.
-        levels: Those where they matter.
+        familiar: Levels of irrelevant sizes and colors.
+        levels: Levels of relevant sizes and colors.
         distractors: Whether irrelevant attributes vary.
         balanced: Whether candidates are between two relations in each attribute that matters; else
             they show any ends of lines.
@@ -458,8 +458,8 @@ class _Free:
         options: The ends as numbers.
         sets: The same as sets of levels.
         right: The right option of each triple.
-        used: How many options the candidates show.
-        levels: The levels of sizes and colors where they matter.
+        used: Number of options that the candidates show.
+        levels: Levels of relevant sizes and colors.
     """
 
     triples: Triples

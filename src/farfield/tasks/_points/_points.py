@@ -71,8 +71,8 @@ def point_problems(
 
     Args:
         points: All points.
-        rows: Which of them are asked about.
-        target: The class of each of these.
+        rows: Rows of the points in question.
+        target: Class of each of these points.
     """
     return Problems(
         items=torch.from_numpy(points.astype(np.float32)),
@@ -114,8 +114,8 @@ def nearly_normal(generator: np.random.Generator, count: int) -> Float64[np.ndar
     """Draw numbers of mean 0 and variance 1: sums of twelve uniform numbers, less 6.
 
     Args:
-        generator: Where the words come from.
-        count: How many pairs.
+        generator: Generator of the words.
+        count: Number of pairs.
     """
     words = generator.bit_generator.random_raw(2 * count * _TERMS).reshape(2 * count, _TERMS)
     # Of 48 bits each, so that a sum is an integer that float64 holds exactly.

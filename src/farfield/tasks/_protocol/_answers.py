@@ -164,8 +164,8 @@ def described_outputs(
 
     Args:
         problems: Problems with the items they were drawn with.
-        fitting: From the descriptions of the panels of a few problems, `(batch, time, …)`, to
-            whether each candidate fits, `(batch, candidate)`.
+        fitting: Function from the descriptions of the panels of a few problems, `(batch, time, …)`,
+            to a mask of the candidates that fit, `(batch, candidate)`.
 
     Raises:
         ValueError: If the panels are pictures already.

@@ -32,9 +32,9 @@ def integers(generator: np.random.Generator, high: int, count: int) -> Int64[np.
     """Draw uniform integers 0 … `high` − 1, exactly equally likely.
 
     Args:
-        generator: Where the words come from.
+        generator: Generator of the words.
         high: Number of different outcomes, at least 1.
-        count: How many to draw.
+        count: Number of integers.
 
     Raises:
         ValueError: If the generator is none.
@@ -63,9 +63,9 @@ def distinct(
     before are drawn again.
 
     Args:
-        generator: Where the words come from.
+        generator: Generator of the words.
         radices: Number of values of each digit.
-        count: How many rows to draw.
+        count: Number of rows.
 
     Raises:
         ValueError: If there are fewer different rows than `count`.

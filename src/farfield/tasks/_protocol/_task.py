@@ -28,7 +28,7 @@ class Regime:
 
     Args:
         name: Difference from training, e.g. `"withheld-95"`.
-        distance: How far the regime lies from training, in `unit`. Training itself is at 0.
+        distance: Distance of the regime from training, in `unit`; 0 for training.
         unit: Unit of the distance, e.g. `"withheld shapes"`.
     """
 

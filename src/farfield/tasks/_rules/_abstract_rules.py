@@ -277,7 +277,7 @@ def draw_digits(
         kinds: The kinds of each regime, over the images of that regime.
         counts: Wanted number of problems of each regime and kind.
         shared: Whether both regimes use the same images, so that their problems must be split.
-        repeat: How more problems of a kind are made than there are: each set repeats its own.
+        repeat: Rule for more problems of a kind than exist: each set repeats its problems.
     """
     drawn: dict[str, list[Digits]] = {regime: [] for regime in kinds}
     for number, same_kind in enumerate(zip(*kinds.values(), strict=True)):

@@ -191,8 +191,8 @@ def drawn(
     """Draw center and width of squares, all numbers uniform and independent.
 
     Args:
-        generator: Where the words come from; the same words give the same numbers everywhere.
-        count: How many squares.
+        generator: Generator of the words; the same words give the same numbers on every machine.
+        count: Number of squares.
         sizes: Smallest and largest size.
         circumradius: Whether sizes are radii of the circle around the square, not widths.
     """
@@ -208,8 +208,8 @@ def spans(centers: Tensor, widths: Tensor) -> Tensor:
     """Return the mask of the pixels that a square covers along one axis: `(*)` to `(*, 64)`.
 
     Args:
-        centers: Where its middle is, pixels from the edge of the frame.
-        widths: How wide it is, pixels.
+        centers: Middles of the squares, pixels from the edge of the frame.
+        widths: Widths of the squares, pixels.
     """
     middles = torch.arange(SIDE, dtype=centers.dtype) + 0.5
     return ((middles - centers.unsqueeze(-1)).abs() <= widths.unsqueeze(-1) / 2).float()

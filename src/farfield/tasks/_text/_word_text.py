@@ -74,7 +74,7 @@ class TextFiles:
     """A known set of three texts.
 
     Args:
-        data_set: Its files: for training, validation and tests.
+        data_set: Files for training, validation and tests.
         num_words: Number of words of its vocabulary.
     """
 
@@ -103,7 +103,7 @@ def known_texts(name: str) -> Texts:
     """Read the texts of a known set.
 
     Args:
-        name: Its name.
+        name: Name of the set.
     """
     return _numbered(TEXT_FILES[name].contents())
 
@@ -112,7 +112,7 @@ def texts_in(folder: str) -> Texts:
     """Read the texts of a user's folder: `train.txt`, `valid.txt` and `test.txt`.
 
     Args:
-        folder: Its path.
+        folder: Path of the folder.
 
     Raises:
         ValueError: If a file cannot be read, or is no text.
@@ -125,7 +125,7 @@ def are_in(folder: str) -> bool:
     """Check whether a folder has the three files.
 
     Args:
-        folder: Its path.
+        folder: Path of the folder.
     """
     return all(path.is_file() for path in text_paths(folder).values())
 
@@ -134,7 +134,7 @@ def text_paths(folder: str) -> dict[str, Path]:
     """List the paths of the three files of a folder, by their names.
 
     Args:
-        folder: Its path.
+        folder: Path of the folder.
     """
     return {name: expand_home(folder) / name for name in NAMES}
 
@@ -207,7 +207,7 @@ def tokens_of(content: bytes, name: str) -> list[str]:
 
     Args:
         content: The text, in UTF-8, with lines that end as any system has it.
-        name: Its name, for errors.
+        name: Name of the text, for errors.
 
     Raises:
         ValueError: If it is empty, or is no text.

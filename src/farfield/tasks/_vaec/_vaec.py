@@ -189,7 +189,7 @@ class VAECTask(OracleByHand, ChoiceTask):
         Their background is uniform gray, without clutter.
 
         Args:
-            number: Which region or scale, from 1.
+            number: Number of the region or scale, from 1.
         """
         check_number("number", number, 1, self._count)
         levels = torch.from_numpy(self.levels_of(number))
@@ -313,7 +313,7 @@ class VAECTranslation(VAECTask):
         """Return the levels, counted from 0, of region `number` on every dimension.
 
         Args:
-            number: Which region, from 1.
+            number: Number of the region, from 1.
         """
         check_number("number", number, 1, self._count)
         first = (number - 1) * self.levels_per_region
@@ -355,22 +355,10 @@ class VAECScale(VAECTask):
     where all seven scores are equal, and so must every tie for the answer that is always first.
     `parts` gives the problems by the dimension they vary in, as the paper's supplement scores them.
 
-    **Known shortcuts.** Of the 140 analogies along a dimension D is A in 18 and C is B in 18; D is
-    never B, C never A. The most frequent level is right in 24 of 140 (17 %), the most frequent one
-    for a given A, B or C in 35 or 36 (25 %), for two of them in at most 43 (31 %). The positions
-    tell the answer unless `shuffled`; so do statistics over a batch that are taken for each
-    position separately, as the released batch normalization does: D varies over all levels, each
-    foil over two.
+    **Known shortcuts.** As in `VAECTranslation`.
 
-    **Clutter.** With `second_object` every picture shows another square: red, blue, magenta, yellow
-    or cyan, as bright as objects may be, 3, 5 … 23 wide (and a pixel wider, as drawn), anywhere,
-    before the green one or behind it. With `textured` a square of 16×16 pixels is repeated over the
-    background, every channel of every pixel of it drawn from 88…168. Colors, as gray alone would
-    leave no trace in a difference of two channels. Of each object there are eight pictures, each
-    with different clutter; the picture at a position is drawn for the position. Levels, analogies
-    and candidates are those without clutter, and all regimes have it alike. It tells nothing: an
-    analogy between the second squares is right as often as a guess. Hidden parts lower the ceiling:
-    the visible green decides 99 % of the problems at the first scale and all but all at the sixth.
+    **Clutter.** As in `VAECTranslation`; the visible green decides 99 % of the problems at the
+    first scale and all but all at the sixth.
 
     **Source and deviations.** Webb et al. 2020, section 2.1.2, and the released generator, whose
     pictures and levels these are to the byte; its random draw was not seeded, so this is another
@@ -413,7 +401,7 @@ class VAECScale(VAECTask):
         """Return the levels, counted from 0, of scale `number` on every dimension.
 
         Args:
-            number: Which scale, from 1.
+            number: Number of the scale, from 1.
         """
         check_number("number", number, 1, self._count)
         steps = np.arange(self.levels_per_region) * number

@@ -49,7 +49,7 @@ def actions_of(game: str) -> tuple[int, ...]:
     """List the actions that do something in a game.
 
     Args:
-        game: Its name, e.g. `"ms_pacman"`.
+        game: Name of the game, e.g. `"ms_pacman"`.
 
     Raises:
         ModuleNotFoundError: If the package ale-py is not installed.
@@ -80,9 +80,9 @@ class Game:
     pixels are means of areas of the screen, rounded to the nearest level, halves up.
 
     Args:
-        game: Its name, e.g. `"ms_pacman"`.
+        game: Name of the game, e.g. `"ms_pacman"`.
         mode: Mode of the game; `None` for the first one.
-        difficulty: Its difficulty; `None` for the first one.
+        difficulty: Difficulty of the game; `None` for the first one.
 
     Raises:
         ModuleNotFoundError: If the package ale-py is not installed.
@@ -110,7 +110,7 @@ class Game:
         """Begin an episode.
 
         Args:
-            seed: From which the number of steps without action comes.
+            seed: Seed of the number of steps without action.
         """
         self._ale.reset_game()
         for _ in range(seed % (MOST_NOOPS + 1)):
@@ -245,7 +245,7 @@ class Atari:
         Args:
             regime: Name of the regime.
             count: Number of games.
-            stream: Where episodes are drawn from.
+            stream: Stream of the episodes.
 
         Raises:
             ModuleNotFoundError: If the package ale-py is not installed.

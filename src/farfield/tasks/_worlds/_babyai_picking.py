@@ -40,7 +40,7 @@ def minigrid(module: str) -> Any:
     """Import a module of the package minigrid.
 
     Args:
-        module: Its name in the package.
+        module: Name of the module in the package.
 
     Raises:
         ModuleNotFoundError: If the package is not installed.
@@ -177,7 +177,7 @@ class BabyAIPicking(PickingTask):
     Args:
         side: Cells along a side of the room in training, without its walls.
         distractors: Objects beside the one asked for.
-        more_distractors: Their numbers in further regimes.
+        more_distractors: Numbers of distractors in further regimes.
         larger_sides: Cells along a side in further regimes.
 
     Raises:
@@ -216,7 +216,7 @@ class BabyAIPicking(PickingTask):
         Args:
             regime: Name of the regime.
             count: Number of rooms.
-            stream: Where episodes are drawn from.
+            stream: Stream of the episodes.
 
         Raises:
             ModuleNotFoundError: If the package minigrid is not installed.

@@ -320,7 +320,7 @@ class GymnasiumWorlds:
     Args:
         copies: The environments, at least one.
         see: Function that makes an observation of the result of an environment.
-        stream: Where the seeds of episodes are drawn from.
+        stream: Stream of the seeds of episodes.
     """
 
     def __init__(self, copies: Sequence[Any], see: Seen, stream: Stream) -> None:
@@ -341,7 +341,7 @@ class GymnasiumWorlds:
         """Begin the next episode in every copy.
 
         Args:
-            seed: Where episodes are drawn from, from now on; as before if `None`.
+            seed: Seed of the episodes from now on; unchanged if `None`.
             options: Has none.
         """
         del options

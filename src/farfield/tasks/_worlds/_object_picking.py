@@ -128,7 +128,7 @@ class ObjectPicking(PickingTask):
     Args:
         side: Cells along a side of the room in training.
         distractors: Objects beside the one asked for.
-        more_distractors: Their numbers in further regimes.
+        more_distractors: Numbers of distractors in further regimes.
         larger_sides: Cells along a side in further regimes.
         view: Cells along a side of the square that an agent sees, odd.
 
@@ -175,7 +175,7 @@ class ObjectPicking(PickingTask):
         Args:
             regime: Name of the regime.
             count: Number of rooms.
-            stream: Where episodes are drawn from.
+            stream: Stream of the episodes.
 
         Raises:
             UnknownNameError: If the regime is unknown.

@@ -99,7 +99,7 @@ class Layouts(NamedTuple):
         position: Cell of the agent.
         direction: Direction of the agent.
         target: Cell of the object asked for.
-        wanted: Its kind and color, as two one-hot vectors side by side, in 255ths.
+        wanted: Kind and color of that object, as two one-hot vectors side by side, in 255ths.
     """
 
     grid: UInt8[np.ndarray, "batch item"]
@@ -113,9 +113,9 @@ def layouts(room: Room, generator: np.random.Generator, count: int) -> Layouts:
     """Draw rooms with the agent, the object asked for and others in different cells.
 
     Args:
-        room: Their sizes and objects.
-        generator: Where they are drawn from.
-        count: How many.
+        room: Sizes and objects of the rooms.
+        generator: Generator of the rooms.
+        count: Number of rooms.
     """
     cells = room.side**2
     digits = [integers(generator, cells - k, count) for k in range(room.distractors + 2)]
@@ -155,9 +155,9 @@ class Rooms:
     with the position of its agent.
 
     Args:
-        room: Their sizes and objects.
-        count: How many.
-        stream: Where episodes are drawn from.
+        room: Sizes and objects of the rooms.
+        count: Number of rooms.
+        stream: Stream of the episodes.
     """
 
     def __init__(self, room: Room, count: int, stream: Stream) -> None:
@@ -182,7 +182,7 @@ class Rooms:
         """Begin the next episode in every room.
 
         Args:
-            seed: Where episodes are drawn from, from now on; as before if `None`.
+            seed: Seed of the episodes from now on; unchanged if `None`.
             options: Has none.
         """
         del options
@@ -297,7 +297,7 @@ def first_actions(
     the target outwards, one action further each time, until the agents are among them.
 
     Args:
-        rooms: Where everything is.
+        rooms: Layouts of the rooms.
         forward: For every direction, the cell ahead relative to an agent.
     """
     rows, here, way = np.arange(len(rooms.grid)), rooms.position, rooms.direction
@@ -362,9 +362,9 @@ def picture_of(room: Room, layouts: Layouts, row: int) -> UInt8[np.ndarray, "hei
     """Draw one room from above, with a wall around it; the cells that its agent sees are tinted.
 
     Args:
-        room: Its sizes.
-        layouts: Where everything is.
-        row: Which of the rooms.
+        room: Sizes of the room.
+        layouts: Layouts of the rooms.
+        row: Number of the room.
     """
     grid, here, way = layouts.grid[row], layouts.position[row], layouts.direction[row]
     is_seen = np.zeros(len(grid), bool)
@@ -387,8 +387,8 @@ def mission_of(layouts: Layouts, row: int) -> str:
     """Color and kind of the object asked for, e.g. `"red key"`.
 
     Args:
-        layouts: Where everything is.
-        row: Which of the rooms.
+        layouts: Layouts of the rooms.
+        row: Number of the room.
     """
     kind, color = np.flatnonzero(layouts.wanted[row])
     return f"{COLORS[color - KNOWN_KINDS]} {KINDS[kind]}"
