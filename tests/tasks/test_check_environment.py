@@ -9,25 +9,45 @@ from typing import Any
 import numpy as np
 import pytest
 
-from farfield.tasks import Environment, ObjectPicking, check_environment
+from farfield.tasks import (
+    ENVIRONMENTS,
+    Atari,
+    BabyAIPicking,
+    Environment,
+    ObjectPicking,
+    check_environment,
+    is_at_hand,
+)
 from farfield.tasks.internal import metric_of
 from worlds import Recall, RecallWorlds
 
 SMALL = ObjectPicking(side=3, distractors=1, more_distractors=(2,), larger_sides=(4,), view=3)
 
 
-@pytest.mark.parametrize(
-    "environment",
-    [
-        SMALL,
-        Recall(),
-        Recall(truncates=True),
-        Recall(reuses=True),
-        Recall(truncates=True, reuses=True),
-    ],
-)
-def test_environments_that_are_right_pass(environment: Environment) -> None:
-    check_environment(environment, steps=40)
+ROWS: dict[str, Environment] = {
+    "object-picking": SMALL,
+    "babyai-picking": BabyAIPicking(side=3, distractors=1, more_distractors=(), larger_sides=()),
+    "atari": Atari(),
+}
+"""A small environment of every name."""
+
+
+def test_every_environment_has_a_row() -> None:
+    assert {name: type(environment) for name, environment in ROWS.items()} == ENVIRONMENTS
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_every_environment_is_right(name: str) -> None:
+    if not is_at_hand(ROWS[name]):
+        pytest.skip("ale-py or minigrid is not installed")
+    assert ROWS[name].name == name
+    check_environment(ROWS[name], steps=40)
+
+
+@pytest.mark.parametrize("truncates", [False, True])
+@pytest.mark.parametrize("reuses", [False, True])
+def test_environments_that_are_right_pass(truncates: bool, reuses: bool) -> None:
+    check_environment(Recall(truncates=truncates, reuses=reuses), steps=40)
 
 
 def faults_of(environment: Any, **options: int) -> list[str]:
