@@ -27,5 +27,6 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "store": "Store of records and trained networks.",
     "stream": "Stream of random numbers of the run.",
     "theme": "Colors of the figure.",
+    "update": "Step of training.",
 }
 """Common arguments, described once; a docstring leaves them out, or says its own meaning."""

@@ -87,11 +87,7 @@ class CropAndFlip(Objective):
         return {**images, **{f"objective.{name}": tensor for name, tensor in drawn.items()}}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The loss of the rule on changed images.
-
-        Args:
-            update: The step.
-        """
+        """The loss of the rule on changed images."""
         parts: dict[str, dict[str, Tensor]] = {"first": {}, "second": {}, "objective": {}}
         for name, tensor in update.draws.items():
             part, _, rest = name.partition(".")
@@ -210,11 +206,7 @@ class Cutout(Objective):
         return {"center": torch.from_numpy(centers).to(problems.index.device)}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss on what is left of the images.
-
-        Args:
-            update: The step.
-        """
+        """The mean loss on what is left of the images."""
         shown = update.problems.unshared()
         items = shown.table()
         center = update.draws["center"].flatten(0, 1)
@@ -301,10 +293,6 @@ class Augmented(Objective):
         return {"items": changed}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss on changed images.
-
-        Args:
-            update: The step.
-        """
+        """The mean loss on changed images."""
         changed = dataclasses.replace(update.problems, items=update.draws["items"])
         return update.task_loss(update.outputs(changed), changed).mean(), update.state

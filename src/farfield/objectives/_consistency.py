@@ -57,9 +57,6 @@ class ConsistencyRule(Objective):
     def supervised(self, update: Update) -> Tensor:
         """The mean loss of the training problems as they are.
 
-        Args:
-            update: The step.
-
         Raises:
             ValueError: If the outputs are not logits of classes.
         """
@@ -229,9 +226,6 @@ class PiModel(ConsistencyRule):
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean loss and the weighted distance.
 
-        Args:
-            update: The step.
-
         Raises:
             ValueError: If the items are neither floating-point numbers nor bytes, or the outputs
                 are not logits of classes.
@@ -298,9 +292,6 @@ class TemporalEnsembling(ConsistencyRule):
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean loss and the weighted distance.
-
-        Args:
-            update: The step.
 
         Raises:
             ValueError: If the outputs are not `num_outputs` logits of each problem.

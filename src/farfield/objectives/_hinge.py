@@ -119,9 +119,6 @@ class HingeRule(Objective):
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The loss of this side, terms added.
 
-        Args:
-            update: The step.
-
         Raises:
             TypeError: If the network has no generator and discriminator.
             ValueError: If the discriminator lacks what a term reads.

@@ -149,7 +149,6 @@ def mixed_loss(
     """The mean loss of mixtures of training problems.
 
     Args:
-        update: The step.
         pairs: What `draw_pairs` gave.
         layers: Names of the layers, `INPUT` for the items; `None` for those of the network.
         stop_gradient: Whether no gradient passes to what is below a mixture.
@@ -172,7 +171,6 @@ def mixed_outputs(
     """Outputs of the network on mixtures, and both problems of each as it saw them.
 
     Args:
-        update: The step.
         problems: The batch.
         pairs: What `draw_pairs` gave.
         layers: Names of the layers, `INPUT` for the items; `None` for those of the network.
@@ -347,9 +345,6 @@ class Mixup(Objective):
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean loss of the mixtures.
 
-        Args:
-            update: The step.
-
         Raises:
             ValueError: If the items are neither floating-point numbers nor bytes.
         """
@@ -443,9 +438,6 @@ class ManifoldMixup(Objective):
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean loss of the mixtures.
-
-        Args:
-            update: The step.
 
         Raises:
             ValueError: If the items are mixed and are no numbers, or a layer is not called, or

@@ -236,11 +236,7 @@ class Objective(Protocol):
         return {}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """Loss to minimize, and the tensors to remember.
-
-        Args:
-            update: The step.
-        """
+        """Loss to minimize, and the tensors to remember."""
         ...
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:

@@ -29,11 +29,7 @@ class Supervised(Objective):
     takes_embeddings: ClassVar[bool] = True
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss.
-
-        Args:
-            update: The step.
-        """
+        """The mean loss."""
         return update.task_loss(update.outputs(), update.problems).mean(), update.state
 
 
@@ -80,9 +76,6 @@ class LabelSmoothing(Objective):
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean loss of smoothed labels.
-
-        Args:
-            update: The step.
 
         Raises:
             ValueError: If the outputs are not logits of classes.

@@ -111,7 +111,6 @@ class TeacherRule(ConsistencyRule):
         """The teacher once all answers are given, its buffers one step on if they are means.
 
         Args:
-            update: The step.
             state: What `teach` gave.
         """
         if not self.averages_buffers or self.decay is None:
@@ -216,9 +215,6 @@ class MeanTeacher(TeacherRule):
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean loss and the weighted distance.
-
-        Args:
-            update: The step.
 
         Raises:
             ValueError: If the outputs are not logits of classes.
@@ -330,9 +326,6 @@ class ICT(TeacherRule):
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean loss and the weighted distance.
-
-        Args:
-            update: The step.
 
         Raises:
             ValueError: If problems cannot be mixed at a layer, or outputs are no logits of classes.

@@ -90,9 +90,6 @@ class VAT(ConsistencyRule):
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean loss, the weighted divergence, and the weighted entropy.
 
-        Args:
-            update: The step.
-
         Raises:
             ValueError: If the items are neither floating-point numbers nor bytes, or the outputs
                 are not logits of classes.

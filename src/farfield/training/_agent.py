@@ -52,7 +52,6 @@ class OneAgent:
 
     Args:
         experiment: What is trained.
-        seed: Number of the run.
         start: The trained agent that the experiment starts from, by the names of its state; `None`
             where it starts from none.
 

@@ -84,7 +84,6 @@ def score_problems(
     Args:
         model: From `(items, index)` to outputs.
         task: Whose score and loss.
-        problems: What is answered.
     """
     [measured] = measured_of(task, _answered(model, task, problems))
     return measured[metric_of(task)], measured["loss"]
@@ -384,7 +383,6 @@ def score_all(
         model: The network.
         sets: Problems by regime.
         step: Updates done so far, noted in the scores.
-        seed: Number of the run.
     """
     noise = stream(seed, "perturbations")
     return score_regimes(
@@ -393,11 +391,7 @@ def score_all(
 
 
 def scoring_stream(seed: int) -> Stream:
-    """Stream of the draws of models in evaluation, the same at every scoring.
-
-    Args:
-        seed: Number of the run.
-    """
+    """Stream of the draws of models in evaluation, the same at every scoring."""
     return stream(seed, "scoring")
 
 

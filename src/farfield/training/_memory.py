@@ -180,7 +180,6 @@ class FromMemory:
         rule: The learning rule.
         worlds: The copies of the environment.
         recipe: The recipe.
-        seed: Number of the run.
     """
 
     def __init__(

@@ -49,7 +49,6 @@ def first_network(
 
     Args:
         experiment: What will be trained.
-        seed: Number of the run.
         start: The trained network that the experiment starts from, by the names of its state;
             `None` where it starts from none.
         weights: Source of its weights; that of the seed if `None`.
@@ -76,11 +75,7 @@ def first_network(
 
 
 def weights_stream(seed: int) -> Stream:
-    """Stream of the first weights of a network.
-
-    Args:
-        seed: Number of the run.
-    """
+    """Stream of the first weights of a network."""
     return stream(seed, "weights")
 
 
@@ -267,7 +262,6 @@ def embedded(network: nn.Module, problems: Problems) -> Problems:
 
     Args:
         network: What embeds the items: a model of two stages.
-        problems: The problems.
 
     Raises:
         TypeError: If the network does not embed items one by one.
@@ -284,8 +278,6 @@ def trained_network(experiment: Experiment, seed: int, store: Store) -> nn.Modul
 
     Args:
         experiment: What was run.
-        seed: Number of the run.
-        store: Where its weights lie.
 
     Raises:
         StoreError: If the weights are missing, damaged or those of another network.
@@ -317,8 +309,6 @@ def trained_weights(experiment: Experiment, seed: int, store: Store) -> dict[str
 
     Args:
         experiment: What was run.
-        seed: Number of the run.
-        store: Where its weights lie.
 
     Raises:
         StoreError: If the weights are missing, damaged or those of another network.
@@ -335,7 +325,6 @@ def complete_runs(runs: Iterable[tuple[Experiment, int]], store: Store) -> set[t
 
     Args:
         runs: Experiment and seed of each.
-        store: Where the records are.
     """
     asked = {(experiment.key, seed): (experiment, seed) for experiment, seed in runs}
     return {

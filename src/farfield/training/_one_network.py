@@ -84,8 +84,6 @@ class OneNetwork:
 
     Args:
         experiment: What is trained.
-        seed: Number of the run.
-        device: Where.
         dtype: Floating-point type of items and parameters.
         start: The trained network that the experiment starts from, by the names of its state;
             `None` where it starts from none.

@@ -303,7 +303,6 @@ class FromRollouts:
         model: The agent.
         rule: The learning rule.
         worlds: The copies of the environment.
-        seed: Number of the run.
     """
 
     def __init__(self, model: ActorCritic, rule: PPO, worlds: ScoredWorlds, seed: int) -> None:

@@ -207,7 +207,6 @@ class Stack:
     Args:
         experiment: What is trained.
         seeds: Numbers of the runs.
-        device: Where.
         dtype: Floating-point type of items and parameters.
         starts: The trained networks that the experiment starts from, one per seed; `None` where it
             starts from none.
@@ -528,7 +527,6 @@ def vmap_error(experiment: Experiment, device: str) -> str | None:
 
     Args:
         experiment: What would be run.
-        device: Where.
     """
     drawn = dataclasses.replace(experiment, starts_from=None)  # which weights does not matter
     try:

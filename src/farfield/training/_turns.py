@@ -108,7 +108,6 @@ class Turn:
 
         Args:
             sets: Problems by the name of their set.
-            seed: Number of the run.
             same_shape: As `Batches` has it.
 
         Raises:

@@ -104,11 +104,7 @@ class PublishedPanels(ABC):
         return all(any(f.glob(pattern)) for f in folders for pattern in self._patterns().values())
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the published answers as outputs.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the published answers as outputs."""
         return target_outputs(problems, self.num_outputs)
 
 

@@ -178,11 +178,7 @@ class PublishedVisualAnalogies(PublishedPanels, VisualAnalogyTask):
         }
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Return the mask of the problems about each relation that occurs, by its name.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the mask of the problems about each relation that occurs, by its name."""
         structure = problems.latent.get("relation_structure")
         if structure is None:
             return {}

@@ -399,11 +399,7 @@ class VisualAnalogies(VisualAnalogyTask):
         }
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name; their panels are drawn when they are asked for.
-
-        Args:
-            stream: Stream of the run.
-        """
+        """Draw the sets of a run, by regime name; panels are drawn when they are read."""
         branch = stream.child(self.name, f"v{self.version}")
         return {
             name: self._set(analogies, branch.child(name))
@@ -430,11 +426,7 @@ class VisualAnalogies(VisualAnalogyTask):
         return described_outputs(problems, _fitting)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Return the mask of the problems about each relation that occurs, by its name.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the mask of the problems about each relation that occurs, by its name."""
         relation = problems.latent["relation"]
         return occurring({name: relation == number for number, name in enumerate(RELATIONS)})
 

@@ -31,7 +31,6 @@ def uniform(
     """Draw uniform numbers from raw words, the same on every machine.
 
     Args:
-        generator: Generator of the words.
         count: Number of numbers.
         low: Least number.
         high: End of the numbers, never reached.

@@ -182,9 +182,6 @@ class BouncingBalls(SequenceTask):
     def numbers(self, regime: str) -> tuple[int, int]:
         """Return the fewest and the most balls of a regime.
 
-        Args:
-            regime: Name of the regime.
-
         Raises:
             UnknownNameError: If it is not a regime of the task.
         """
@@ -195,9 +192,7 @@ class BouncingBalls(SequenceTask):
         """Draw sequences of balls with random starts.
 
         Args:
-            regime: Name of the regime.
             count: Number of sequences.
-            generator: Draws them.
 
         Raises:
             UnknownNameError: If it is not a regime of the task.
@@ -242,7 +237,6 @@ class BouncingBalls(SequenceTask):
 
         Args:
             outputs: Logits of the pixels of the next frame, at every time step.
-            problems: The sequences.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, time, side²)`.
@@ -256,7 +250,6 @@ class BouncingBalls(SequenceTask):
 
         Args:
             outputs: Logits of the pixels of the next frame, at every time step.
-            problems: The sequences.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, time, side²)`.
@@ -292,7 +285,6 @@ class BouncingBalls(SequenceTask):
 
         Args:
             outputs: Logits of the pixels of the last frames, as many as were predicted.
-            problems: The sequences.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, _, side²)`, or has as many frames as there
@@ -315,11 +307,7 @@ class BouncingBalls(SequenceTask):
         }
 
     def chance(self, regime: str) -> float:
-        """Compute the cross-entropy of the mean frame: the floor.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Compute the cross-entropy of the mean frame: the floor."""
         check_regime(regime, self.regimes)
         return _floor(self, regime, 0)
 
@@ -327,7 +315,6 @@ class BouncingBalls(SequenceTask):
         """Compute the least cross-entropy from the same pixel some frames before.
 
         Args:
-            regime: Name of the regime.
             ahead: Number of frames before, at least 1.
 
         Raises:
@@ -338,11 +325,7 @@ class BouncingBalls(SequenceTask):
         return _floor(self, regime, ahead)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch time value"]:
-        """Return the logits of the frames themselves; at the last time step, of a black frame.
-
-        Args:
-            problems: Sequences of any regime.
-        """
+        """Return the logits of the frames themselves; at the last time step, of a black frame."""
         shown = problems.sequences().flatten(2)
         following = torch.cat([shown[:, 1:], torch.zeros_like(shown[:, :1])], dim=1)
         return SURE * (2 * following - 1)

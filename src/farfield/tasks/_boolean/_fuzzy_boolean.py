@@ -223,11 +223,7 @@ class FuzzyBoolean(SingleItem):
         return regimes_at("coordinates that are 0 or 1", distances)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
+        """Draw the sets of a run, by regime name."""
         functions = self._functions(stream)
         return {
             regime.name: self._problems(points, functions, _variances(targets), targets)
@@ -240,7 +236,6 @@ class FuzzyBoolean(SingleItem):
         """Sample `n` problems of a regime at new points, with functions and variances of run 0.
 
         Args:
-            regime: Name of the regime.
             n: Number of problems, at least 1.
             generator: Draws the points.
         """
@@ -326,7 +321,6 @@ class FuzzyBoolean(SingleItem):
 
         Args:
             outputs: Values as answered.
-            problems: The problems.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, functions)`.
@@ -341,7 +335,6 @@ class FuzzyBoolean(SingleItem):
 
         Args:
             outputs: Values as answered.
-            problems: The problems.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, functions)`.
@@ -355,7 +348,6 @@ class FuzzyBoolean(SingleItem):
 
         Args:
             outputs: Values as answered.
-            problems: The problems.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, functions)`.
@@ -371,20 +363,12 @@ class FuzzyBoolean(SingleItem):
         return 1 - (outputs - problems.target).square() / problems.latent["variance"]
 
     def chance(self, regime: str) -> float:
-        """Return the R² of answering the mean of every function.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the R² of answering the mean of every function."""
         check_regime(regime, self.regimes)
         return 0.0
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch value"]:
-        """Compute the values of the functions at the points shown.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Compute the values of the functions at the points shown."""
         points = problems.sequences()[:, 0].double().cpu().numpy()
         functions = problems.latent["function"][0].cpu().numpy()
         values = torch.from_numpy(self._values(points, functions))

@@ -87,7 +87,6 @@ def centers(
     """Draw the centers of the objects, uniform over the free room, color by color.
 
     Args:
-        generator: Draws them.
         count: Number of scenes.
         first: The first color of which there is an object.
     """
@@ -381,11 +380,7 @@ class SortOfCLEVR(AnswerTask):
         return regimes_at(unit, {TRAINING: 0, NEW: 0} | withheld)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
+        """Draw the sets of a run, by regime name."""
         branch = stream.child(self.name, f"v{self.version}")
         return {regime.name: self._problems(regime.name, branch) for regime in self.regimes}
 
@@ -445,29 +440,17 @@ class SortOfCLEVR(AnswerTask):
         return np.tile(color, count // drawn), np.tile(kind, count // drawn)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Return the masks of the relational and of the non-relational questions.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the masks of the relational and of the non-relational questions."""
         is_relational = problems.latent["kind"] >= RELATIONAL
         return {"relational": is_relational, "non-relational": ~is_relational}
 
     def chance(self, regime: str) -> float:
-        """Return the share of right answers of the best guess from the question alone.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the share of right answers of the best guess from the question alone."""
         found = self.chances(regime).values()
         return sum(found) / len(found)
 
     def chances(self, regime: str) -> dict[str, float]:
-        """Average the share of right answers of the best guess at each kind of question over runs.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Average the accuracy of the best guess at each kind of question over runs."""
         check_regime(regime, self.regimes)
         known = self.withheld_pairs if self._is_as_training(regime) else 0
         unknown = len(COLORS) - self._first_color(regime) - known
@@ -497,9 +480,5 @@ class SortOfCLEVR(AnswerTask):
         return F.one_hot(torch.from_numpy(right), self.num_outputs).to(torch.float32) * 2 - 1
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch answer"]:
-        """Return the right answers as outputs.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the right answers as outputs."""
         return target_outputs(problems, self.num_outputs)

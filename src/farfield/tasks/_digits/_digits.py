@@ -391,9 +391,6 @@ class Digits(SingleItem, ClassTask):
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by regime name.
 
-        Args:
-            stream: Stream of the run.
-
         Raises:
             ValueError: If a file is missing, or differs from the published one.
         """
@@ -403,9 +400,7 @@ class Digits(SingleItem, ClassTask):
         """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
         Args:
-            regime: Name of the regime.
             n: Number of problems, at least 1.
-            generator: Draws them.
 
         Raises:
             ValueError: If a file is missing, or differs from the published one.
@@ -457,7 +452,6 @@ class Digits(SingleItem, ClassTask):
 
         Args:
             outputs: Logits.
-            problems: The problems.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, num_outputs)`.
@@ -472,7 +466,6 @@ class Digits(SingleItem, ClassTask):
 
         Args:
             outputs: Logits.
-            problems: The problems.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, num_outputs)`.
@@ -489,11 +482,7 @@ class Digits(SingleItem, ClassTask):
         return outputs.reshape(len(outputs), -1, DIGITS).take_along_dim(data_set, 1)[:, 0]
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Return the mask of the images of each data set that occurs, by its name.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the mask of the images of each data set that occurs, by its name."""
         of = problems.latent["data_set"]
         return {
             name: chosen
@@ -502,11 +491,7 @@ class Digits(SingleItem, ClassTask):
         }
 
     def chance(self, regime: str) -> float:
-        """Return the share of right answers by guessing.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the share of right answers by guessing."""
         check_regime(regime, self.regimes)
         return 1 / DIGITS
 

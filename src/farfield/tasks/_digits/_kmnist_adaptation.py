@@ -129,9 +129,6 @@ class KMNISTAdaptation(SingleItem, ClassTask):
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by regime name.
 
-        Args:
-            stream: Stream of the run.
-
         Raises:
             ValueError: If a file is missing, or differs from the published one.
         """
@@ -144,9 +141,7 @@ class KMNISTAdaptation(SingleItem, ClassTask):
         """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
         Args:
-            regime: Name of the regime.
             n: Number of problems, at least 1.
-            generator: Draws them.
 
         Raises:
             ValueError: If a file is missing, or differs from the published one.

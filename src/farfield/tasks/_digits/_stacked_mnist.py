@@ -175,9 +175,6 @@ class StackedMNIST(SingleItem, AnswerTask):
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by regime name.
 
-        Args:
-            stream: Stream of the run.
-
         Raises:
             ValueError: If the files are missing, or differ from the published ones.
         """
@@ -200,7 +197,6 @@ class StackedMNIST(SingleItem, AnswerTask):
 
         Args:
             outputs: Logits.
-            problems: The problems.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, 10)`.
@@ -216,7 +212,6 @@ class StackedMNIST(SingleItem, AnswerTask):
 
         Args:
             outputs: Logits.
-            problems: The problems.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, 10)`.
@@ -230,7 +225,6 @@ class StackedMNIST(SingleItem, AnswerTask):
 
         Args:
             outputs: Logits.
-            problems: The problems.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, 10)`.
@@ -239,21 +233,13 @@ class StackedMNIST(SingleItem, AnswerTask):
         return {f"digit-{digit}": column for digit, column in enumerate(columns)}
 
     def chance(self, regime: str) -> float:
-        """Return the best share of right answers of a constant answer.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the best share of right answers of a constant answer."""
         check_regime(regime, self.regimes)
         numbers = self._numbers(regime)
         return max(1 / comb(DIGITS, number) for number in numbers) / len(numbers)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch class"]:
-        """Return the published labels as outputs.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the published labels as outputs."""
         return problems.target.float() * 2 - 1
 
 

@@ -110,7 +110,6 @@ class ImageClasses(ImageTask):
 
         Args:
             outputs: Logits.
-            problems: The problems they answer.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, num_outputs)`.

@@ -129,9 +129,6 @@ class ImageGeneration(SingleItem):
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by regime name.
 
-        Args:
-            stream: Stream of the run.
-
         Raises:
             ValueError: If a file is missing or differs from the published one.
         """
@@ -155,9 +152,7 @@ class ImageGeneration(SingleItem):
         """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
         Args:
-            regime: Name of the regime.
             n: Number of problems.
-            generator: Draws the rows.
         """
         return resample(self.draw, regime, n, generator)
 
@@ -168,7 +163,6 @@ class ImageGeneration(SingleItem):
 
         Args:
             outputs: Pixels, in 0…1.
-            problems: The problems they answer.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, num_outputs)`.
@@ -182,7 +176,6 @@ class ImageGeneration(SingleItem):
 
         Args:
             outputs: Pixels, in 0…1.
-            problems: The problems they answer.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, num_outputs)`.
@@ -194,9 +187,6 @@ class ImageGeneration(SingleItem):
     def chance(self, regime: str) -> float:
         """Return the error of answering with the mean image of the file.
 
-        Args:
-            regime: Name of the regime.
-
         Raises:
             ValueError: If the file is missing.
         """
@@ -204,11 +194,7 @@ class ImageGeneration(SingleItem):
         return _pixel_variance(self.data_set, is_test=regime == TEST)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch answer"]:
-        """Return the images themselves.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the images themselves."""
         return as_fractions(problems.target).flatten(1)
 
 

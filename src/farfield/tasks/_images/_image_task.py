@@ -356,9 +356,6 @@ class ImageTask(SingleItem, ClassTask):
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by name.
 
-        Args:
-            stream: Stream of the run.
-
         Raises:
             ValueError: If a file is missing or differs from the published one, or a class lacks as
                 many images.
@@ -384,7 +381,6 @@ class ImageTask(SingleItem, ClassTask):
 
         Args:
             outputs: Logits.
-            problems: The problems they answer.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, num_outputs)`.

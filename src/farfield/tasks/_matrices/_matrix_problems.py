@@ -137,7 +137,6 @@ class Contest(NamedTuple):
         Each is drawn until lines by either triple, drawn with it, obey that triple alone.
 
         Args:
-            generator: Generator of the words.
             count: Number of problems.
         """
         found = np.empty((count, 6), np.int64)
@@ -235,7 +234,6 @@ class Contested:
         """Draw the sets of levels of the first eight panels, line by line: `(item, 8, attribute)`.
 
         Args:
-            generator: Generator of the words.
             chosen: Rows of the problems.
         """
         values = np.zeros((len(chosen), CONTEXT, len(ATTRIBUTES)), np.int64)
@@ -251,7 +249,6 @@ def contested(
     """Draw problems about the attributes of some triples; their relations are drawn anew.
 
     Args:
-        generator: Generator of the words.
         about: The triples.
         right: Option of each, 0 or 1, that the right candidate shows.
         levels: The levels of sizes and colors.
@@ -477,7 +474,6 @@ class _Free:
         there are enough.
 
         Args:
-            generator: Generator of the words.
             chosen: Rows of the problems.
         """
         values = np.zeros((len(chosen), CONTEXT, len(ATTRIBUTES)), np.int64)

@@ -246,27 +246,15 @@ class ProgressiveMatrices(MatrixTask):
         return regimes_at(test.unit, {TRAINING: 0, VALIDATION: 0, test.test: test.distance})
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name; their panels are drawn when they are asked for.
-
-        Args:
-            stream: Stream of the run.
-        """
+        """Draw the sets of a run, by regime name; panels are drawn when they are read."""
         return self._draw(stream, _MOST)
 
     def draw_first(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the first problems of these sets, at most as many as are drawn at once.
-
-        Args:
-            stream: Stream of the run.
-        """
+        """Draw the first problems of these sets, at most as many as are drawn at once."""
         return self._draw(stream, PART)
 
     def num_problems(self, regime: str) -> int:
-        """Return the number of problems of a set.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the number of problems of a set."""
         return self.training_problems if regime == TRAINING else self.test_problems
 
     def _draw(self, stream: Stream, most: int) -> dict[str, Problems]:
@@ -327,11 +315,7 @@ class ProgressiveMatrices(MatrixTask):
         return -(foreground[:, CONTEXT:] - (rows[:, 7] + more)[:, None]).abs()
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Return the masks of the problems by number of triples and by relation, if they occur.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the masks of the problems by number of triples and by relation, if they occur."""
         number, said = problems.latent["num_triples"], problems.latent["meta_target"]
         chosen = {
             **{f"triples-{count}": number == count for count in range(1, MOST_TRIPLES + 1)},

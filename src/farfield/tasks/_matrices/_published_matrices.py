@@ -182,11 +182,7 @@ class PublishedMatrices(PublishedPanels, MatrixTask):
         return {regime: f"PGM_{self.archive}_{part}_*.npz" for regime, part in parts}
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Return the masks of the problems by number of triples and by relation, if they occur.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the masks of the problems by number of triples and by relation, if they occur."""
         chosen: dict[str, Bool[Tensor, " batch"]] = {}
         if "relation_structure" in problems.latent:
             number = problems.latent["relation_structure"].any(dim=2).sum(dim=1)

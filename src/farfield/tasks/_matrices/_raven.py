@@ -147,10 +147,6 @@ class RAVEN(PublishedPanels, MatrixTask):
         return {regime: f"RAVEN_*_{part}.npz" for regime, part in parts}
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Return the mask of the problems of each configuration that occurs, by its name.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the mask of the problems of each configuration that occurs, by its name."""
         number = problems.latent["configuration"]
         return occurring({name: number == row for row, name in enumerate(CONFIGURATIONS)})

@@ -114,7 +114,6 @@ def nearly_normal(generator: np.random.Generator, count: int) -> Float64[np.ndar
     """Draw numbers of mean 0 and variance 1: sums of twelve uniform numbers, less 6.
 
     Args:
-        generator: Generator of the words.
         count: Number of pairs.
     """
     words = generator.bit_generator.random_raw(2 * count * _TERMS).reshape(2 * count, _TERMS)
@@ -194,11 +193,7 @@ class TwoMoons(PointTask):
         return MOONS
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by name.
-
-        Args:
-            stream: Stream of the run.
-        """
+        """Draw the sets of a run, by name."""
         branch = self._branch(stream)
         points, classes = self._points(branch.child(TRAINING), self.unlabelled)
         rows = label_split(
@@ -306,11 +301,7 @@ class Spirals(PointTask):
         return self.arms
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
+        """Draw the sets of a run, by regime name."""
         branch = self._branch(stream)
         counts = {TRAINING: self.points, TEST: self.test_points}
         return {

@@ -130,7 +130,6 @@ def no_memory_loss(task: Task, regime: str) -> float:
 
     Args:
         task: The task.
-        regime: Name of the regime.
     """
     return task.no_memory_loss(regime) if isinstance(task, NoMemoryLoss) else math.nan
 
@@ -248,7 +247,6 @@ def scored_of(task: ProblemTask, regime: str, problems: Problems) -> Problems:
 
     Args:
         task: A task, which may be one that `ScoresSomeTraining`.
-        regime: Name of the regime.
         problems: The set.
     """
     if regime != TRAINING:

@@ -65,11 +65,7 @@ class AnswerTask(ABC):
 
     @abstractmethod
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
+        """Draw the sets of a run, by regime name."""
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
         """Sample `n` problems, with replacement, from the set of a regime in run 0.
@@ -78,9 +74,7 @@ class AnswerTask(ABC):
         problems that another call withholds.
 
         Args:
-            regime: Name of the regime.
             n: Number of problems.
-            generator: Draws the rows.
         """
         return resample(self.draw, regime, n, generator)
 
@@ -91,7 +85,6 @@ class AnswerTask(ABC):
 
         Args:
             outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, num_outputs)`.
@@ -109,7 +102,6 @@ class AnswerTask(ABC):
 
         Args:
             outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, num_outputs)`.
@@ -118,11 +110,7 @@ class AnswerTask(ABC):
         return correct(outputs, problems.target).to(torch.float32)
 
     def chance(self, regime: str) -> float:
-        """Return the share of right answers by guessing, each answer as likely as any other.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the share of right answers by guessing, each answer as likely as any other."""
         check_regime(regime, self.regimes)
         return 1 / max(2, self.num_outputs)
 
@@ -131,11 +119,7 @@ class ClassTask(AnswerTask):
     """A task whose ceiling is the published labels."""
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch answer"]:
-        """Return the published labels as outputs.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the published labels as outputs."""
         return target_outputs(problems, self.num_outputs)
 
 

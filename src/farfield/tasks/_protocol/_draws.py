@@ -32,7 +32,6 @@ def integers(generator: np.random.Generator, high: int, count: int) -> Int64[np.
     """Draw uniform integers 0 … `high` − 1, exactly equally likely.
 
     Args:
-        generator: Generator of the words.
         high: Number of different outcomes, at least 1.
         count: Number of integers.
 
@@ -63,7 +62,6 @@ def distinct(
     before are drawn again.
 
     Args:
-        generator: Generator of the words.
         radices: Number of values of each digit.
         count: Number of rows.
 
@@ -150,9 +148,7 @@ def resample(
 
     Args:
         draw: The method `draw` of the task.
-        regime: Name of the regime.
         n: Number of problems, at least 1.
-        generator: Draws the rows.
 
     Raises:
         UnknownNameError: If the task has no such regime.

@@ -272,9 +272,6 @@ class SuperResolution(SingleItem):
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by regime name.
 
-        Args:
-            stream: Stream of the run.
-
         Raises:
             ValueError: If a folder has no images, or one of them is smaller than a patch, has an
                 alpha channel or is in another color space than gray or red, green and blue.
@@ -309,9 +306,7 @@ class SuperResolution(SingleItem):
         """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
         Args:
-            regime: Name of the regime.
             n: Number of problems, at least 1.
-            generator: Draws the rows.
 
         Raises:
             ValueError: As `draw`.
@@ -375,11 +370,7 @@ class SuperResolution(SingleItem):
         return answered, _inner(problems.target, self.shave).double()
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Return the mask of each image of a test that has few of them, by its name.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the mask of each image of a test that has few of them, by its name."""
         tests = problems.latent["test"]
         return {
             path.stem: chosen
@@ -391,11 +382,7 @@ class SuperResolution(SingleItem):
         }
 
     def chance(self, regime: str) -> float:
-        """Return the least PSNR of gray as the answer to all pixels.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the least PSNR of gray as the answer to all pixels."""
         check_regime(regime, self.regimes)
         return _GRAY
 

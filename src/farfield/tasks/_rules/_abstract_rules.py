@@ -106,11 +106,7 @@ class NumberedTask(RuleTask):
         """Make the columns of each kind, as images of `pool`."""
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
+        """Draw the sets of a run, by regime name."""
         branch = stream.child(self.name, f"v{self.version}", *self._size)
         items = table(self.shapes)
         pools = split_shapes(branch, len(items), self.withheld)

@@ -113,11 +113,7 @@ class DistributionOfThree(FourChoices, NumberedTask):
         return [_array(first_row, second_row, choices)]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: the first row holds the image, the second row lacks it.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the outputs of the rule: the image is in the first row, not in the second."""
         return _lacking(problems, 3)
 
 
@@ -222,11 +218,7 @@ class DistributionOfN(FourChoices, NumberedTask):
         return [_array(first_row, second_row, choices)]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: the first row holds the image, the second row lacks it.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the outputs of the rule: the image is in the first row, not in the second."""
         return _lacking(problems, self.row_length)
 
 

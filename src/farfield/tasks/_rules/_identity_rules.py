@@ -128,11 +128,7 @@ class IdentityRules(FourChoices, NumberedTask):
         return _arrays(_LAST_RULES, 2, pool, digits)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule, by the last image of the first row.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the outputs of the rule, by the last image of the first row."""
         images = rules.seen(problems)
         as_second = images[:, 2] == images[:, 1]
         wanted = torch.where(as_second, images[:, 4], images[:, 3])
@@ -239,11 +235,7 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
         return _arrays(_MIDDLE_RULES, 1, pool, digits)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: the first or the last of the row again, or a new image.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the outputs of the rule: first or last image of the row again, or a new image."""
         images = rules.seen(problems)
         array, choices = images[:, :5], images[:, 5:]
         first, last = (choices == array[:, position, None] for position in (3, 4))

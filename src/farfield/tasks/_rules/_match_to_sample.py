@@ -129,11 +129,7 @@ class RelationalMatchToSample(YesNo, NumberedTask):
         ]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: compare within the source and within the second pair.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the outputs of the rule: compare within the source and within the second pair."""
         images = rules.seen(problems)
         differs = images[:, 0::2] != images[:, 1::2]
         return binary_outputs(differs[:, 0] == differs[:, 2], self.num_outputs)
@@ -252,11 +248,7 @@ class TripleMatchToSample(YesNo, NumberedTask):
         ]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: compare positions of the source and the second triple.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the outputs of the rule: compare positions of the source and the second triple."""
         triples = rules.seen(problems).view(-1, 3, 3)
         equal = triples[:, :, :, None] == triples[:, :, None, :]
         matches = (equal[:, 0] == equal[:, 2]).flatten(1).all(dim=1)

@@ -126,11 +126,7 @@ class SameDifferent(YesNo, NumberedTask):
         return _answered([np.repeat(pool[same], 2, axis=1), pool[arrangement(different)]])
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: compare the two images.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the outputs of the rule: compare the two images."""
         first, second = rules.seen(problems).unbind(dim=1)
         return binary_outputs(first != second, self.num_outputs)
 
@@ -230,11 +226,7 @@ class TintedSameDifferent(YesNo, RuleTask):
         return regimes_at("% misled", {TRAINING: 0} | tints)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
+        """Draw the sets of a run, by regime name."""
         pairs = SameDifferent(
             withheld=self.withheld, max_problems=self.max_problems, shapes=self.shapes
         )
@@ -247,11 +239,7 @@ class TintedSameDifferent(YesNo, RuleTask):
         return {regime.name: tinted for regime, tinted in zip(self.regimes, sets, strict=True)}
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: compare the two images.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the outputs of the rule: compare the two images."""
         first, second = rules.seen(problems).unbind(dim=1)
         return binary_outputs(first != second, self.num_outputs)
 
@@ -409,11 +397,7 @@ class AllSame(YesNo, NumberedTask):
         return [{**own, "odd": np.full(len(own["target"]), odd)} for odd, own in enumerate(columns)]
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: compare every image with the first.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the outputs of the rule: compare every image with the first."""
         images = rules.seen(problems)
         differs = (images != images[:, :1]).any(dim=1)
         return binary_outputs(differs, self.num_outputs)

@@ -61,11 +61,7 @@ class SequenceTask(OneContext):
         """Make `count` problems of a regime."""
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
+        """Draw the sets of a run, by regime name."""
         branch = stream.child(self.name, f"v{self.version}")
         return {
             regime.name: self.made(
@@ -78,9 +74,7 @@ class SequenceTask(OneContext):
         """Sample `n` new problems of a regime.
 
         Args:
-            regime: Name of the regime.
             n: Number of problems, at least 1.
-            generator: Draws them.
         """
         check_regime(regime, self.regimes)
         check_number("n", n, 1, MOST)
@@ -217,7 +211,6 @@ class Adding(OracleByHand, SequenceTask):
         """Draw numbers, and mark as many of them as the regime has terms.
 
         Args:
-            regime: Name of the regime.
             count: Number of sequences.
             generator: Draws numbers and positions.
 
@@ -254,7 +247,6 @@ class Adding(OracleByHand, SequenceTask):
 
         Args:
             outputs: The sums as answered.
-            problems: The sequences.
         """
         return self.score(outputs, problems)
 
@@ -265,7 +257,6 @@ class Adding(OracleByHand, SequenceTask):
 
         Args:
             outputs: The sums as answered.
-            problems: The sequences.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, 1)`.
@@ -274,21 +265,13 @@ class Adding(OracleByHand, SequenceTask):
         return (outputs[:, 0] - problems.target).square()
 
     def chance(self, regime: str) -> float:
-        """Return the variance of the answer: the error of answering its mean.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the variance of the answer: the error of answering its mean."""
         check_regime(regime, self.regimes)
         _, choices = self._kind(regime)
         return float(np.mean(choices) * (1 - LEVELS**-2) / 12 + np.var(choices) / 4)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch value"]:
-        """Add up the marked numbers.
-
-        Args:
-            problems: Sequences of any regime.
-        """
+        """Add up the marked numbers."""
         shown = problems.sequences()
         return (shown[..., 0] * shown[..., 1:].sum(-1)).sum(1, keepdim=True)
 
@@ -435,7 +418,6 @@ class Copying(OracleByHand, SequenceTask):
         """Draw ten symbols, the dormant phase with the marker at its end, ten blanks.
 
         Args:
-            regime: Name of the regime.
             count: Number of sequences.
             generator: Draws the symbols.
 
@@ -467,7 +449,6 @@ class Copying(OracleByHand, SequenceTask):
 
         Args:
             outputs: Logits at every time step.
-            problems: The sequences.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, time, 9)`.
@@ -484,7 +465,6 @@ class Copying(OracleByHand, SequenceTask):
 
         Args:
             outputs: Logits at every time step.
-            problems: The sequences.
 
         Raises:
             ValueError: If `outputs` is not of `(batch, time, 9)`.
@@ -494,30 +474,18 @@ class Copying(OracleByHand, SequenceTask):
         return correct(logits, wanted).to(torch.float32).mean(1)
 
     def chance(self, regime: str) -> float:
-        """Return the share of right symbols by guessing.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the share of right symbols by guessing."""
         check_regime(regime, self.regimes)
         return 1 / SYMBOLS
 
     def no_memory_loss(self, regime: str) -> float:
-        """Return the least loss without memory: blanks are foreseen, symbols one in eight, nats.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the least loss without memory: blanks are foreseen, symbols one in eight, nats."""
         check_regime(regime, self.regimes)
         steps = RECALLED if self.recalled_only else self._dormant(regime) + 2 * RECALLED
         return RECALLED * math.log(SYMBOLS) / steps
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch time value"]:
-        """Return the logits of a reader of the first ten positions.
-
-        Args:
-            problems: Sequences of any regime.
-        """
+        """Return the logits of a reader of the first ten positions."""
         answer = torch.zeros_like(problems.index)
         answer[:, -RECALLED:] = problems.items[problems.index[:, :RECALLED]].argmax(-1)
         return SURE * F.one_hot(answer, SYMBOLS + 1).to(torch.float32)

@@ -165,9 +165,6 @@ class SequentialMNIST(OneContext, ClassTask):
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by regime name.
 
-        Args:
-            stream: Stream of the run.
-
         Raises:
             ValueError: If the files are missing, or differ from the published ones.
         """
@@ -177,9 +174,7 @@ class SequentialMNIST(OneContext, ClassTask):
         """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
         Args:
-            regime: Name of the regime.
             n: Number of problems, at least 1.
-            generator: Draws them.
 
         Raises:
             ValueError: If the files are missing, or differ from the published ones.

@@ -110,38 +110,24 @@ class DynamicObjects(SquaresTask):
         """Draw squares that go from a start to an end in equal steps.
 
         Args:
-            regime: Name of the regime.
             count: Number of sequences.
-            generator: Draws them.
         """
         start, end = (self.drawn(regime, count, generator)[:, None] for _ in range(2))
         share = (np.arange(self.num_frames) / (self.num_frames - 1))[:, None]
         return start + share * (end - start)
 
     def wanted(self, problems: Problems) -> Float[Tensor, "batch time height width"]:
-        """Return frames 2…T, or their predecessors with `previous_frames`.
-
-        Args:
-            problems: The sequences.
-        """
+        """Return frames 2…T, or their predecessors with `previous_frames`."""
         shown = problems.sequences()
         return shown[:, :-1] if self.previous_frames else shown[:, 1:]
 
     def chance(self, regime: str) -> float:
-        """Return the error of repeating the frame before: the floor.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the error of repeating the frame before: the floor."""
         check_regime(regime, self.regimes)
         return 0.0 if self.previous_frames else _copy_error(self, regime)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch time height width"]:
-        """Return the frames themselves.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the frames themselves."""
         return problems.sequences()[:, 1:]
 
 
@@ -253,9 +239,7 @@ class ObjectFrames(SquaresTask):
         """Draw squares of single frames.
 
         Args:
-            regime: Name of the regime.
             count: Number of frames.
-            generator: Draws them.
         """
         return self.drawn(regime, count, generator)[:, None]
 
@@ -268,20 +252,12 @@ class ObjectFrames(SquaresTask):
         return problems.sequences()[:, 0]
 
     def chance(self, regime: str) -> float:
-        """Return the error of answering with the regime's mean frame: the floor.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the error of answering with the regime's mean frame: the floor."""
         check_regime(regime, self.regimes)
         return _mean_frame_error(self, regime)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch height width"]:
-        """Return the frames themselves.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the frames themselves."""
         return self.wanted(problems)
 
 

@@ -75,11 +75,7 @@ class SquaresTask(OneContext):
         return drawn(generator, count, sizes, circumradius=self.circumradius)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
+        """Draw the sets of a run, by regime name."""
         branch = stream.child(self.name, f"v{self.version}")
         return problems_over_one_table(
             {
@@ -96,9 +92,7 @@ class SquaresTask(OneContext):
         """Sample `n` new problems of a regime.
 
         Args:
-            regime: Name of the regime.
             n: Number of problems.
-            generator: Draws them.
         """
         check_regime(regime, self.regimes)
         check_number("n", n, 1, 10_000_000)
@@ -112,7 +106,6 @@ class SquaresTask(OneContext):
 
         Args:
             outputs: The frames as answered.
-            problems: The problems.
         """
         return self.score(outputs, problems)
 
@@ -123,7 +116,6 @@ class SquaresTask(OneContext):
 
         Args:
             outputs: The frames as answered.
-            problems: The problems.
         """
         wanted = self.wanted(problems)
         check_outputs(outputs, tuple(wanted.shape))
@@ -165,7 +157,6 @@ def sizes_of(
     """Return the smallest and the largest size of a regime.
 
     Args:
-        regime: Name of the regime.
         regimes: Regimes of `regimes_of`.
         training_sizes: Smallest and largest size in training.
         test_sizes: Ends of the tests' sizes, ascending.

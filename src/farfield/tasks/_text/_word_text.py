@@ -420,9 +420,7 @@ class WordText(OneContext):
         """Sample `n` windows of a regime, with replacement.
 
         Args:
-            regime: Name of the regime.
             n: Number of windows, at least 1.
-            generator: Draws them.
         """
         return resample(self.draw, regime, n, generator)
 
@@ -476,11 +474,7 @@ class WordText(OneContext):
         return {"perplexity": float((total.sum() / words.sum()).exp())}
 
     def chance(self, regime: str) -> float:
-        """Return the share of right words by guessing, all equally likely.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the share of right words by guessing, all equally likely."""
         check_regime(regime, self.regimes)
         return 1 / self.num_outputs
 

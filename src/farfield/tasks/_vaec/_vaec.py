@@ -144,9 +144,6 @@ class VAECTask(OracleByHand, ChoiceTask):
         """Draw the sets of a run, by regime name; their images are drawn when they are asked for.
 
         A region's problems do not depend on which region training shows.
-
-        Args:
-            stream: Stream of the run.
         """
         branch = stream.child(self.name, f"v{self.version}")
         sets = {
@@ -204,11 +201,7 @@ class VAECTask(OracleByHand, ChoiceTask):
         )
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: how near each candidate comes to C + B − A, as measured.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the outputs of the rule: how near each candidate comes to C + B − A."""
         table = problems.items
         rows, positions = torch.unique(problems.index, return_inverse=True)
         parts = (table.index_select(0, part) for part in rows.split(_CHUNK))
@@ -218,11 +211,7 @@ class VAECTask(OracleByHand, ChoiceTask):
         return -(torch.stack(candidates, dim=1) - (c + b - a)[:, None]).norm(dim=2)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Return the mask of the problems that vary in each dimension, by its name.
-
-        Args:
-            problems: Problems of any regime.
-        """
+        """Return the mask of the problems that vary in each dimension, by its name."""
         varied = problems.latent["dimension"]
         return {name: varied == number for number, name in enumerate(DIMENSIONS)}
 

@@ -243,7 +243,6 @@ class Atari:
         """Make games side by side.
 
         Args:
-            regime: Name of the regime.
             count: Number of games.
             stream: Stream of the episodes.
 
@@ -269,11 +268,7 @@ class Atari:
         return returns
 
     def chance(self, regime: str) -> float:
-        """Return the mean score of actions drawn uniformly.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the mean score of actions drawn uniformly."""
         return random_score(self, check_regime(regime, self.regimes), EPISODES)
 
     def picture(self, worlds: GymnasiumWorlds, row: int) -> UInt8[np.ndarray, "height width 3"]:

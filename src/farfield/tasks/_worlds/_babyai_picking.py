@@ -214,7 +214,6 @@ class BabyAIPicking(PickingTask):
         """Make rooms side by side.
 
         Args:
-            regime: Name of the regime.
             count: Number of rooms.
             stream: Stream of the episodes.
 
@@ -230,11 +229,7 @@ class BabyAIPicking(PickingTask):
         return GymnasiumWorlds(rooms, planes, branch)
 
     def chance(self, regime: str) -> float:
-        """Return the success of actions drawn uniformly.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the success of actions drawn uniformly."""
         return random_score(self, check_regime(regime, self.regimes), EPISODES)
 
     def expert(self, worlds: GymnasiumWorlds) -> Int64[np.ndarray, " batch"]:

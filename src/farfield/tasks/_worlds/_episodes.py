@@ -74,7 +74,6 @@ def random_score(environment: Environment, regime: str, episodes: int = EPISODES
 
     Args:
         environment: The environment.
-        regime: Name of the regime.
         episodes: Number of episodes.
     """
     branch = stream(0, environment.name, f"v{environment.version}", "floor", regime)
@@ -92,7 +91,6 @@ def expert_score(environment: Environment, regime: str, episodes: int = EPISODES
 
     Args:
         environment: The environment.
-        regime: Name of the regime.
         episodes: Number of episodes.
 
     Raises:

@@ -173,7 +173,6 @@ class ObjectPicking(PickingTask):
         """Make rooms side by side.
 
         Args:
-            regime: Name of the regime.
             count: Number of rooms.
             stream: Stream of the episodes.
 
@@ -196,11 +195,7 @@ class ObjectPicking(PickingTask):
         )
 
     def chance(self, regime: str) -> float:
-        """Return the success of actions drawn uniformly.
-
-        Args:
-            regime: Name of the regime.
-        """
+        """Return the success of actions drawn uniformly."""
         return random_score(self, check_regime(regime, self.regimes))
 
     def expert(self, worlds: Rooms) -> Int64[np.ndarray, " batch"]:
