@@ -33,6 +33,7 @@ from farfield.execution import (
 from farfield.execution._clusters import Call, call_of, run_on
 from farfield.execution.internal import Job, News, Order, WorkerError, runs_under_way
 from farfield.experiments import Experiment, Network, Recipe, Spec
+from farfield.nn import MLPEncoder
 from farfield.records import Store
 from farfield.reproductions import TABLES, Table
 from farfield.tasks import GlyphSet, SameDifferent
@@ -82,7 +83,14 @@ def with_images() -> Experiment:
     return Experiment(task=task, model=tiny_experiment().model, recipe=Recipe(steps=2))
 
 
-JOBS = jobs_of([tiny_experiment(steps=80)], range(3))
+def slow_experiment() -> Experiment:
+    """An experiment whose runs are still under way on a node when that on another begins."""
+    tiny = tiny_experiment(steps=80)
+    encoder = Spec(MLPEncoder, out_features=10)
+    return replace(tiny, model=replace(tiny.model, encoder=encoder))
+
+
+JOBS = jobs_of([slow_experiment()], range(3))
 
 
 def drive(folder: Path, pipe: Connection) -> None:
