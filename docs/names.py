@@ -1,7 +1,7 @@
 """Names of the command line, with a line on each, made from the named objects.
 
     make docs                       # or:
-    python docs/names.py [FILE]
+    python docs/names.py
 
 `farfield list` and whatever checks a name read that file, so that neither loads torch. The test
 command fails when it is not up to date.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
-import sys
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from farfield.tasks.internal import form_of
 
 Entries = dict[str, list[str]]
 FILE = Path(__file__).parents[1] / "src" / "farfield" / "cli" / "names.json"
+PAGE = Path(__file__).parent / "tasks.md"
 
 
 def entries() -> dict[str, Entries]:
@@ -133,5 +134,17 @@ def text() -> str:
     return "{\n" + ",\n".join(kinds) + "\n}\n"
 
 
+def with_tasks(page: str) -> str:
+    """Fill the table of tasks in a page: the name and the question of each.
+
+    Args:
+        page: The page, as Markdown.
+    """
+    rows = "".join(f"| `{name}` | {lines[0]} |\n" for name, lines in classes(TASKS).items())
+    head = r"(\| task \| question \|\n\|---\|---\|\n)"
+    return re.sub(rf"{head}(?:\|.*\n)*", lambda found: found[1] + rows, page)
+
+
 if __name__ == "__main__":
-    (Path(sys.argv[1]) if len(sys.argv) > 1 else FILE).write_text(text(), encoding="utf-8")
+    FILE.write_text(text(), encoding="utf-8")
+    PAGE.write_text(with_tasks(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -23,7 +22,6 @@ from farfield.models import ESBN, LSTM
 from farfield.models.internal import NextEmbedding
 from farfield.nn import ContextNorm, FrameDecoder, FrameEncoder, LinearEncoder, SequenceNorm
 from farfield.objectives import (
-    OBJECTIVES,
     Bound,
     Objective,
     PredictingEmbeddings,
@@ -148,21 +146,3 @@ def prediction_experiment(
             experiment=reconstruction_experiment(), include=("encoder", "decoder")
         ),
     )
-
-
-def learning_rules(layer: str, *, num_outputs: int) -> dict[str, Objective]:
-    """Make one of every class of learning rules, by its name on the command line.
-
-    Args:
-        layer: Layer of the network that rules read or mix.
-        num_outputs: Number of outputs of the network.
-    """
-    arguments: dict[str, dict[str, Any]] = {
-        "activation-l1": {"layers": (layer,)},
-        "cutout": {"size": 3},
-        "ict": {"layers": ("input", layer)},
-        "manifold-mixup": {"layers": (layer,)},
-        "mean-teacher": {"averages_buffers": True},
-        "temporal-ensembling": {"num_outputs": num_outputs},
-    }
-    return {name: cls(**arguments.get(name, {})) for name, cls in OBJECTIVES.items()}
