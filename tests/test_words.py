@@ -55,7 +55,7 @@ BRITISH = (
 )
 ALLOWED = (
     *("in place", "decimal places?", "takes? place", "such as", "such that", "zeros and ones"),
-    *("what-a-record-knows",),
+    *("what-a-record-knows", "aria-labelledby"),
 )
 NO_NOUNS = OPENERS | {
     *("The", "A", "An", "Any", "Some", "All", "Each", "Every", "Such", "It", "Its", "Our", "Ours"),
@@ -271,7 +271,7 @@ def offenses(path: Path, *, held: bool = True) -> list[Offense]:
     """List the refused words of a file; only those refused everywhere unless it is held."""
     source = path.read_text(encoding="utf-8")
     pattern = WHERE_HELD if held else EVERYWHERE
-    if path.suffix == ".md":
+    if path.suffix in {".md", ".jinja"}:
         return [Offense(1 + line, word) for line, word in refused(source, pattern)]
     tree, found = parsed(path), []
     for line in first_lines(tree):
@@ -292,6 +292,7 @@ def sources() -> list[Path]:
     patterns = ("*.md", "docs/*.md", "docs/*.py", "examples/*.py", "benchmarks/*.py")
     found = {path for pattern in patterns for path in CHECKOUT.glob(pattern)}
     found.update((CHECKOUT / "src" / "farfield").rglob("*.py"))
+    found.update((CHECKOUT / "src" / "farfield").rglob("*.jinja"))
     return sorted(found - {CHECKOUT / "CHANGELOG.md"})
 
 

@@ -146,7 +146,7 @@ def test_claims_are_filtered(explored: Explored) -> None:
     assert rows(asked(explored, "/claims", **table, verdict="reproduced")) == ["LSTM + TCN, m = 98"]
     found = rows(asked(explored, "/claims", **table, verdict="not run", mechanism="lstm + "))
     assert found == ["LSTM + TCN, m = 0", "LSTM + TCN, m = 50", "LSTM + TCN, m = 85"]
-    assert "No claim is like that" in asked(explored, "/claims", **table, mechanism="xyz")
+    assert "No claim matches" in asked(explored, "/claims", **table, mechanism="xyz")
     other = asked(explored, "/claims", paper="ren2017", table=TABLE.key, mechanism="nothing")
     assert "ren2017/table-5" in other  # the table of another paper is dropped
 
@@ -426,7 +426,7 @@ def test_a_network_that_cannot_be_looked_into_says_why(
     assert run.unseen.startswith(reason)
     found = network(source, {"key": "a" * 20})
     assert (found["reason"], found["asked"]) == (run.unseen, None)
-    with pytest.raises(ValueError, match="this network cannot be looked into"):
+    with pytest.raises(ValueError, match="this network cannot be shown"):
         network_picture(source, {"key": "a" * 20})
 
 

@@ -300,7 +300,7 @@ def _looked(source: Source, query: Query) -> tuple[Looked, int, str, int]:
     key = query.get("key", "")
     record = source.records(key)[0]
     if reason := unseen(record):
-        raise ValueError(f"this network cannot be looked into: {reason}")
+        raise ValueError(f"this network cannot be shown: {reason}")
     seed = _whole("seed", query.get("seed") or str(record.seed))
     looked = source.looked(key, seed)
     far = [one.name for one in looked.experiment.problem_task.regimes if one.distance > 0]

@@ -107,7 +107,7 @@ class Run(NamedTuple):
         steps: Steps of the last network.
         networks: How many can be read.
         finished: When the last one was.
-        unseen: Why no network of it can be looked into; empty if one can.
+        unseen: Reason that no network of it can be shown; empty without any.
         uncharted: Why it has no profile; empty if it has one.
         note: Unreadable files with the reason; empty without any.
     """
