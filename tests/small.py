@@ -18,8 +18,7 @@ from farfield.experiments import (
     Recipe,
     Spec,
 )
-from farfield.models import ESBN, LSTM
-from farfield.models.internal import NextEmbedding
+from farfield.models import ESBN, LSTM, NextEmbedding
 from farfield.nn import ContextNorm, FrameDecoder, FrameEncoder, LinearEncoder, SequenceNorm
 from farfield.objectives import (
     Bound,

@@ -159,6 +159,7 @@ from farfield.models import (
     LSTMScorer,
     MapModel,
     MLPReader,
+    NextEmbedding,
     ObjectAutoencoder,
     ObjectPredictor,
     ObjectReader,
@@ -187,7 +188,6 @@ from farfield.models import (
 from farfield.models.internal import (
     AnalogyScoring,
     FeatureNetwork,
-    NextEmbedding,
     Relational,
     RollOut,
     TokenReader,

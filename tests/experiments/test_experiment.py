@@ -36,10 +36,10 @@ from farfield.experiments import (
     Warmup,
 )
 from farfield.experiments.internal import TASK_ARGUMENTS, array_digest, arrays_of
-from farfield.models import ESBN, BottleneckMLP
-from farfield.nn import CONTEXTS, ConvEncoder
+from farfield.models import ESBN, LSTM, BottleneckMLP
+from farfield.nn import CONTEXTS, ConvEncoder, MLPEncoder
 from farfield.objectives import Objective, Supervised, Update
-from farfield.tasks import GlyphSet, SameDifferent
+from farfield.tasks import DistributionOfThree, GlyphSet, SameDifferent
 from small import prediction_experiment, small_experiment, tiny_experiment
 
 
@@ -57,8 +57,19 @@ class Mean(nn.Module):
 
 def test_the_key_of_an_experiment_stays() -> None:
     # Changing these strands every record: raise a version instead, and say so under Numbers.
-    assert small_experiment().key == "95163359965bbbf63510"
-    assert tiny_experiment().key == "0fe8e2dca7df91b454d4"
+    encoder = Spec(MLPEncoder, out_features=10)
+    experiment = Experiment(
+        task=DistributionOfThree(withheld=95, max_problems=80),
+        model=Network(reasoner=Spec(ESBN, hidden_size=12, key_size=6), encoder=encoder),
+        recipe=Recipe(steps=12, evaluations=3, batch_size=16),
+    )
+    assert experiment.key == "95163359965bbbf63510"
+    experiment = Experiment(
+        task=SameDifferent(withheld=98, max_problems=40),
+        model=Network(reasoner=Spec(LSTM, hidden_size=12), encoder=encoder, context=None),
+        recipe=Recipe(steps=4),
+    )
+    assert experiment.key == "0fe8e2dca7df91b454d4"
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,7 @@ from farfield.experiments import (
     Spec,
 )
 from farfield.experiments.internal import Architecture
-from farfield.models import ESBN, LSTM, MNM
-from farfield.models.internal import NextEmbedding
+from farfield.models import ESBN, LSTM, MNM, NextEmbedding
 from farfield.nn import (
     ContextNorm,
     FrameDecoder,

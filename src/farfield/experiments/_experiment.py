@@ -14,6 +14,7 @@ from typing import Annotated, Final, Protocol, final, runtime_checkable
 import numpy as np
 from torch import Tensor, nn
 
+from farfield._exports import faces
 from farfield.core import ArgumentError, Problems, Stream
 from farfield.core.internal import (
     Limits,
@@ -450,7 +451,7 @@ def _check_named(field: str, value: object, table: Mapping[str, type]) -> None:
     """Raise `ValueError` for a name of the command line in place of an object."""
     cls = table.get(value) if isinstance(value, str) else None
     if cls is not None:
-        module = public_path(cls).rpartition(".")[0]
+        [(module, _)] = _split({public_path(cls)})
         mend = f"write {cls.__name__}(…), from {module} import {cls.__name__}"
         wanted = {"task": "a ProblemTask", "objective": "an Objective"}[field]
         raise ArgumentError(field, wanted, value, mend)
@@ -479,7 +480,15 @@ def _check_can_be_described(field: str, value: object) -> None:
 
 
 def _split(paths: set[str]) -> list[tuple[str, str]]:
-    return [(path.rpartition(".")[0], path.rpartition(".")[2]) for path in paths]
+    """Split paths into the module to import from and the name."""
+    parts = [path.rpartition(".") for path in paths]
+    return [(_face(package, name), name) for package, _, name in parts]
+
+
+def _face(package: str, name: str) -> str:
+    """Find the face of a package that offers a name; another module is its own face."""
+    found = faces(package) if package.startswith("farfield.") else []
+    return next((face.__name__ for face in found if name in face.__all__), package)
 
 
 def source_of_value(value: object) -> str:

@@ -21,6 +21,7 @@ from farfield.experiments._spec import Spec
 from farfield.functional.internal import uniform_weights_
 from farfield.models import (
     ActorCritic,
+    NextEmbedding,
     ObjectAutoencoder,
     ObjectPredictor,
     PacedSequence,
@@ -34,7 +35,6 @@ from farfield.models.internal import (
     EncodesToSets,
     HasHiddenSize,
     HasOutFeatures,
-    NextEmbedding,
     ReadsMemberships,
     Relational,
     RollOut,

@@ -36,6 +36,7 @@ from farfield.models._matrix_scorers import WReN as WReN
 from farfield.models._memory_reasoners import ESBN as ESBN
 from farfield.models._memory_reasoners import MNM as MNM
 from farfield.models._memory_reasoners import NTM as NTM
+from farfield.models._object_prediction import NextEmbedding as NextEmbedding
 from farfield.models._object_prediction import ObjectAutoencoder as ObjectAutoencoder
 from farfield.models._object_prediction import ObjectPredictor as ObjectPredictor
 from farfield.models._recurrent_scorers import LayerNormLSTMScorer as LayerNormLSTMScorer

@@ -15,7 +15,6 @@ from farfield.models._agents import HasFirstState as HasFirstState
 from farfield.models._composition import AnalogyScoring as AnalogyScoring
 from farfield.models._composition import Relational as Relational
 from farfield.models._images._gan import FeatureNetwork as FeatureNetwork
-from farfield.models._object_prediction import NextEmbedding as NextEmbedding
 from farfield.models._object_prediction import RollOut as RollOut
 from farfield.models._token_reader import TokenReader as TokenReader
 
