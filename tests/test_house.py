@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 import pytest
+from matplotlib.figure import Figure as Picture
 
 from each import each
 from farfield._exports import faces, moved
@@ -248,10 +249,11 @@ def functions_of(value: object) -> Iterator[FunctionType]:
 
 def wrong_annotations(value: object) -> Iterator[str]:
     """Functions and classes whose annotations are no expressions, or name what is not there."""
-    pandas = {"pd": pytest.importorskip("pandas")}  # an extra, which no import may need
+    # Loaded where they are used: an extra, which no import may need, and a third of a second.
+    late = {"pd": pytest.importorskip("pandas"), "Picture": Picture}
     for part in [value, *functions_of(value)] if inspect.isclass(value) else functions_of(value):
         try:
-            typing.get_type_hints(part, localns=pandas)
+            typing.get_type_hints(part, localns=late)
         except Exception as error:  # noqa: BLE001
             yield f"{part.__module__}.{part.__qualname__}: {error!r}"
 

@@ -14,7 +14,7 @@ from farfield.cli import main
 from farfield.cli._list import NAMES
 from farfield.execution import Here
 from farfield.reports import FIGURES, Figure, Quote
-from farfield.reports.internal import KeysByPlace
+from farfield.reports._exhibits._representations import keys_by_position
 from farfield.reproductions import TABLES, Table
 from reproductions.made_up import claim
 from small import small_experiment, tiny_experiment
@@ -105,7 +105,7 @@ def small_figure(monkeypatch: pytest.MonkeyPatch) -> Figure:
     )
     figure = Figure(
         table=Table(key="webb2021/small-figure", title="A small figure", claims=(cell,)),
-        exhibits=(KeysByPlace(),),
+        exhibits=(keys_by_position(),),
         says=(Quote(of="confused", words="kept apart"),),
         quick_networks=2,
     )

@@ -597,9 +597,9 @@ MUTANTS = [
     ),
     (
         "measurements of all networks are those of the first",
-        "reports/_exhibits/_looked_into.py",
-        "trained_network(experiment, record.seed, store)",
-        "trained_network(experiment, row.records[0].seed, store)",
+        "reports/_exhibits/_exhibit.py",
+        "trained_network(experiment, record.seed, self.store)",
+        "trained_network(experiment, row.records[0].seed, self.store)",
         "reports/test_embedding_plate.py::test_shares_and_linearity_are_those_of_all_networks",
     ),
     # cli

@@ -14,6 +14,7 @@ from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.nn import LinearEncoder, RIMs
 from farfield.records import Store
 from farfield.reports import FIGURES, Figure, illustrate, tabulate
+from farfield.reports._exhibits._mechanisms import activation_over_time
 from farfield.reports.internal import LIGHT
 from farfield.reproductions import Table
 from farfield.tasks import Copying
@@ -55,7 +56,7 @@ def figure() -> Figure:
     return dataclasses.replace(
         printed,
         table=Table(key=printed.table.key, title=printed.table.title, claims=(claim,)),
-        exhibits=(dataclasses.replace(analysis, dormant=(10, 15)),),
+        exhibits=(activation_over_time(**(analysis.options | {"dormant": (10, 15)})),),
     )
 
 

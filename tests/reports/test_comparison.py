@@ -27,7 +27,7 @@ from farfield.reports import (
     tabular_of,
     tabulate,
 )
-from farfield.reports._profile._theme import label_powers
+from farfield.reports._profile._style import label_powers
 from farfield.reports.internal import LIGHT, Point
 from farfield.reproductions import TABLES
 from farfield.tasks import SameDifferent

@@ -16,8 +16,8 @@ from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, NTMLayer
 from farfield.records import Store
 from farfield.reports import FIGURES, Figure, Plate, illustrate, tabulate
-from farfield.reports._exhibits._sweeps import SEQUENCES, spread_of_remainders
-from farfield.reports.internal import LIGHT, DormantPhases
+from farfield.reports._exhibits._sweeps import SEQUENCES, dormant_phases, spread_of_remainders
+from farfield.reports.internal import LIGHT
 from farfield.reproductions import Table
 from farfield.tasks import Copying
 from farfield.training import trained_network
@@ -53,7 +53,7 @@ def figure(*experiments: Experiment) -> Figure:
     return dataclasses.replace(
         ours,
         table=Table(key=ours.table.key, title=ours.table.title, claims=tuple(claims)),
-        exhibits=(DormantPhases(lengths=LENGTHS, trained=3),),
+        exhibits=(dormant_phases(lengths=LENGTHS, trained=3),),
     )
 
 

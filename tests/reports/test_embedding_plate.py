@@ -19,7 +19,8 @@ from farfield.models import LSTMScorer
 from farfield.nn import ContextNorm, MomentEncoder, SlotBatchNorm
 from farfield.records import Store, StoreError
 from farfield.reports import FIGURES, Figure, Plate, illustrate, png, tabulate
-from farfield.reports.internal import DARK, LIGHT, EmbeddingsByDimension
+from farfield.reports._exhibits._representations import embeddings_by_dimension
+from farfield.reports.internal import DARK, LIGHT
 from farfield.reproductions import Table
 from farfield.tasks import SameDifferent, VAECTranslation
 from farfield.training import trained_network
@@ -65,7 +66,7 @@ def figure_of(*rows: str) -> Figure:
         for row in rows
     )
     table = Table(key="webb2020/small", title="Small", claims=claims)
-    analyses = (EmbeddingsByDimension(),)
+    analyses = (embeddings_by_dimension(),)
     return Figure(table=table, exhibits=analyses, says=FIGURES["webb2020/figure-s4"].says)
 
 

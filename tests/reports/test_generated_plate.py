@@ -13,8 +13,8 @@ from farfield.execution import Here, run
 from farfield.execution.internal import Job
 from farfield.records import Store
 from farfield.reports import FIGURES, Figure, Quote, tabulate
-from farfield.reports._exhibits._images import Sheet, draw_sheets
-from farfield.reports.internal import DARK, LIGHT, GeneratedImages
+from farfield.reports._exhibits._images import generated_images, sheets_drawing
+from farfield.reports.internal import DARK, LIGHT
 from farfield.tasks import ImageGeneration
 from farfield.training import trained_network
 from farfield.training.internal import problems_of_run
@@ -47,7 +47,7 @@ def figure() -> Figure:
     return dataclasses.replace(
         known,
         table=dataclasses.replace(known.table, claims=tuple(claims)),
-        exhibits=(GeneratedImages(side=2),),
+        exhibits=(generated_images(side=2),),
         says=(Quote(of=f"second/{column}", words="a claim"),),
     )
 
@@ -66,10 +66,10 @@ def test_sheets_show_what_generators_make_of_the_same_noise(tmp_path: Path) -> N
     found = plate()
     assert "of seed 2 makes of the same 4 vectors" in found.caption
     for theme in (LIGHT, DARK):
-        grid = [axes for axes in found.draw(theme).axes if axes.images]
-        assert len(grid) == 1 + 4
-        assert found.draw(theme).texts[0].get_text() == "100 % of steps, 1 network each"
-    data, *sheets = (np.asarray(axes.images[0].get_array()) for axes in grid)
+        (axes,) = found.draw(theme).axes
+        assert len(axes.images) == 1 + 4
+        assert found.draw(theme).get_suptitle() == "100 % of steps, 1 network each"
+    data, *sheets = (np.asarray(image.get_array()) for image in axes.images)
     problems = problems_of_run(ImageGeneration(**TASK, noise_size=3), 2)["test"][:4]
     assert np.allclose(data[1:5, 1:5], problems.target[0].permute(1, 2, 0) / 255)
     assert np.allclose(data[7:11, 1:5], problems.target[2].permute(1, 2, 0) / 255)
@@ -89,10 +89,13 @@ def test_sheets_show_what_generators_make_of_the_same_noise(tmp_path: Path) -> N
 
 def test_sheets_of_one_column_stand_side_by_side() -> None:
     images = torch.zeros(4, 1, 3, 3)
-    sheets = [Sheet(row=row, column="7 updates", images=images) for row in ("data", "first")]
-    picture = draw_sheets(sheets, 2, "a note", LIGHT)
-    data, first = picture.axes
-    assert [one.get_title("left") or one.get_title() for one in (data, first)] == ["data", "first"]
-    assert data.get_position().y0 == pytest.approx(first.get_position().y0)
-    assert data.get_position().x0 < 0.05  # no room beside
-    assert picture.texts[0].get_text() == "7 updates, a note"
+    sheets = {(row, "7 updates"): images for row in ("data", "first")}
+    picture = sheets_drawing(sheets, 2, "a note")(LIGHT)
+    (axes,) = picture.axes
+    assert [text.get_text() for text in axes.texts] == ["data", "first"]
+    (left, _, low, high), (right, *_, first_low, first_high) = (
+        image.get_extent() for image in axes.images
+    )
+    assert (low, high) == (first_low, first_high)
+    assert left == 0 < right  # no room beside
+    assert picture.get_suptitle() == "7 updates, a note"

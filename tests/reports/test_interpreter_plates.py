@@ -26,17 +26,11 @@ from farfield.models import WReN
 from farfield.nn import ComponentEncoder, NeuralInterpreter, PanelEncoder, PreNormTransformer
 from farfield.records import Record, Score, Store
 from farfield.reports import FIGURES, Figure, Plate, Quote, illustrate, tabulate
-from farfield.reports._exhibits._sweeps import _place
-from farfield.reports.internal import (
-    LIGHT,
-    AgainstColumns,
-    Exhibit,
-    FunctionsRemoved,
-    IterationsAtTest,
-    RoutingPaths,
-    ScoredMatrix,
-    TypesByIteration,
-)
+from farfield.reports._exhibits._images import scored_matrix
+from farfield.reports._exhibits._routing import routing_paths, types_by_iteration
+from farfield.reports._exhibits._scores import against_columns
+from farfield.reports._exhibits._sweeps import _cell, functions_removed, iterations_at_test
+from farfield.reports.internal import LIGHT, Exhibit
 from farfield.reproductions import Claim, Table, VerdictRule
 from farfield.reproductions.internal import Unpublished
 from farfield.tasks import FuzzyBoolean, ProgressiveMatrices
@@ -139,7 +133,7 @@ def over(values: list[float], unit: str = " %") -> str:
 
 def test_paths_are_compared_over_the_networks_and_drawn(store: Store) -> None:
     ran(store, SMALL)
-    plate = plate_of(RoutingPaths(regime=VALIDATION), store, claim("NI", "R²", SMALL))
+    plate = plate_of(routing_paths(regime=VALIDATION), store, claim("NI", "R²", SMALL))
     shares, first = [], None
     for seed in SEEDS:
         some = problems_of_run(SMALL.task, seed)[VALIDATION][:50]
@@ -173,7 +167,7 @@ def test_paths_are_compared_over_the_networks_and_drawn(store: Store) -> None:
 
 def test_types_gather_around_functions(store: Store) -> None:
     ran(store, SMALL)
-    plate = plate_of(TypesByIteration(regime=VALIDATION), store, claim("NI", "R²", SMALL))
+    plate = plate_of(types_by_iteration(regime=VALIDATION), store, claim("NI", "R²", SMALL))
     courses = []
     for seed in SEEDS:
         some = problems_of_run(SMALL.task, seed)[VALIDATION][:12]
@@ -209,7 +203,7 @@ def test_iterations_are_counted_within_their_script(store: Store) -> None:
     core = Spec(NeuralInterpreter, num_functions=3, num_iterations=2, num_scripts=2)
     two = experiment(core)
     ran(store, two)
-    plate = plate_of(TypesByIteration(regime=VALIDATION), store, claim("NI", "R²", two))
+    plate = plate_of(types_by_iteration(regime=VALIDATION), store, claim("NI", "R²", two))
     assert [axes.get_title("left") for axes in plate.draw(LIGHT).axes][:4] == [
         f"script {script}, iteration {iteration}" for script in (1, 2) for iteration in (1, 2)
     ]
@@ -218,8 +212,8 @@ def test_iterations_are_counted_within_their_script(store: Store) -> None:
 
 def test_fewer_iterations_and_fewer_functions_are_scored(store: Store) -> None:
     ran(store, SMALL)
-    fewer = plate_of(IterationsAtTest(numbers=(1, 2, 3, 4)), store, claim("NI", "R²", SMALL))
-    removed = plate_of(FunctionsRemoved(numbers=(0, 1, 2)), store, claim("NI", "R²", SMALL))
+    fewer = plate_of(iterations_at_test(numbers=(1, 2, 3, 4)), store, claim("NI", "R²", SMALL))
+    removed = plate_of(functions_removed(numbers=(0, 1, 2)), store, claim("NI", "R²", SMALL))
     kept, lost, curves = [], [], []
     for seed in SEEDS:
         network = trained_network(SMALL, seed, store)
@@ -245,14 +239,14 @@ def test_fewer_iterations_and_fewer_functions_are_scored(store: Store) -> None:
 def test_a_part_of_a_data_set_is_named_in_words() -> None:
     figure = FIGURES["gondal2021/figure-5c"]
     rows = tabulate(figure.table, lambda _: []).rows
-    names = {_place(row) for row in rows if row.claim.regime == "svhn-first1083"}
+    names = {_cell(row) for row in rows if row.claim.regime == "svhn-first1083"}
     assert names == {f"{row.claim.row}, svhn (first 1,083)" for row in rows}
 
 
 def test_what_all_lines_share_is_said_once(store: Store) -> None:
     ran(store, SMALL)
     shared = [claim("NI", f"{name}, test", SMALL, f"points-{name}") for name in ("few", "many")]
-    picture = plate_of(IterationsAtTest(numbers=(1, 2)), store, *shared).draw(LIGHT)
+    picture = plate_of(iterations_at_test(numbers=(1, 2)), store, *shared).draw(LIGHT)
     names = [text.get_text() for text in picture.legends[0].get_texts()]
     assert names == ["few", "many", "± standard error", "floor (chance)"]
     assert any("NI, test, 2 networks each" in text.get_text() for text in picture.axes[0].texts)
@@ -267,7 +261,7 @@ def test_rows_are_compared_in_every_column(store: Store) -> None:
         for n in (100, 150)
         for row, own in (("NI", more), ("ViT", rivals))
     ]
-    analysis = AgainstColumns(label="points", pairs=(("NI", "ViT"), ("NI", "WReN")))
+    analysis = against_columns(label="points", pairs=(("NI", "ViT"), ("NI", "WReN")))
     plate = plate_of(analysis, store, *claims)
     assert [finding.what for finding in plate.findings] == [
         "NI − ViT at 100 points",
@@ -319,7 +313,7 @@ def test_a_goal_for_two_rows_is_judged_over_all_columns(
             middle = 50 + (gap or 0) * (row == "NI")
             ran_to = () if gap is None and row == "NI" else (middle - 1, middle, middle + 1)
             scores[own.key] = [percent / 100 for percent in ran_to]
-    analysis = AgainstColumns(label="points", pairs=(("NI", "ViT"),), apart_to=150)
+    analysis = against_columns(label="points", pairs=(("NI", "ViT"),), apart_to=150)
     figure = Figure(table=Table(key="x", title="", claims=tuple(claims)), exhibits=(analysis,))
     report = tabulate(figure.table, lambda own: recorded(own, scores[own.experiment.key]))
     plate = analysis.plate(figure, report, None)
@@ -335,7 +329,7 @@ def test_one_network_has_no_interval(tmp_path: Path) -> None:
     for own in pair:
         run([Job(experiment=own, seed=0)], store, Here())
     claims = [claim(row, "100 points", own) for row, own in zip(("NI", "ViT"), pair, strict=True)]
-    plate = plate_of(AgainstColumns(label="points", pairs=(("NI", "ViT"),)), store, *claims)
+    plate = plate_of(against_columns(label="points", pairs=(("NI", "ViT"),)), store, *claims)
     assert plate.findings[0].ours.endswith("(too few networks for an interval)")
     assert "of one network each" in plate.caption
     picture = plate.draw(LIGHT)
@@ -345,11 +339,11 @@ def test_one_network_has_no_interval(tmp_path: Path) -> None:
 
 def test_without_runs_there_is_nothing_to_show(store: Store) -> None:
     for analysis in (
-        RoutingPaths(regime=VALIDATION),
-        TypesByIteration(regime=VALIDATION),
-        IterationsAtTest(numbers=(1, 2)),
-        FunctionsRemoved(numbers=(0, 1)),
-        AgainstColumns(label="points"),
+        routing_paths(regime=VALIDATION),
+        types_by_iteration(regime=VALIDATION),
+        iterations_at_test(numbers=(1, 2)),
+        functions_removed(numbers=(0, 1)),
+        against_columns(label="points"),
     ):
         figure = Figure(
             table=Table(key="x", title="", claims=(claim("NI", "100 points", SMALL),)),
@@ -383,7 +377,7 @@ def test_a_matrix_is_shown_with_the_scores_of_its_candidates(store: Store) -> No
         dataclasses.replace(claim(row, "R²", own), metric="accuracy")
         for row, own in readers.items()
     ]
-    plate = plate_of(ScoredMatrix(regime=VALIDATION), store, *claims)
+    plate = plate_of(scored_matrix(regime=VALIDATION), store, *claims)
     problems = problems_of_run(task, 0)[VALIDATION][:1]
     target, shares, chosen = int(problems.target[0]), {}, {}
     for row, own in readers.items():
@@ -392,24 +386,19 @@ def test_a_matrix_is_shown_with_the_scores_of_its_candidates(store: Store) -> No
             whole = problems.compact()
             share = 100 * network(whole.table(), whole.index)[0].softmax(-1)
         shares[row], chosen[row] = [f"{value:.0f}" for value in share.tolist()], int(share.argmax())
-    picture = plate.draw(LIGHT)
-    candidates = picture.subfigs[0].subfigs[1].axes
-    for place, axes in enumerate(candidates):
+    matrix, candidates = plate.draw(LIGHT).axes
+    words = [label.get_text() for label in candidates.texts]
+    half = len(candidates.images) // 2
+    for line in (0, 1):
         # The names stand once a line, beside its first candidate.
-        first_of_line = place % (len(candidates) // 2) == 0
-        expected = [
-            word
-            for row, own in shares.items()
-            for word in ([own[place], row] if first_of_line else [own[place]])
-        ]
-        assert [label.get_text() for label in axes.texts] == expected
-    widths = [axes.spines["left"].get_linewidth() for axes in candidates]
+        shown = range(line * half, (line + 1) * half)
+        expected = [*readers, *(own[place] for place in shown for own in shares.values())]
+        assert words[line * len(expected) :][: len(expected)] == expected
+    widths = [patch.get_linewidth() for patch in candidates.patches]
     assert int(np.argmax(widths)) == target
-    shown = candidates[3].images[0].get_array()
+    shown = candidates.images[3].get_array()
     assert np.array_equal(shown, problems.sequences()[0, 8 + 3])
-    assert [
-        axes.texts[0].get_text() for axes in picture.subfigs[0].subfigs[0].axes if axes.texts
-    ] == ["?"]
+    assert [label.get_text() for label in matrix.texts] == ["?"]
     *_, who = plate.findings
     assert (who.what, who.paper) == ("the matrix that is shown: who is right", "so the paper says")
     assert who.ours == (", ".join(row for row in readers if chosen[row] == target) or "none")

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from matplotlib.colors import to_rgb
 
 from farfield.analysis.internal import layer_reads_of
 from farfield.core import stream
@@ -17,7 +18,8 @@ from farfield.functional.internal import NFMRules
 from farfield.models import PreActResNet, PreActResNetNFM
 from farfield.records import Store
 from farfield.reports import Figure, Quote, illustrate, tabulate
-from farfield.reports.internal import LIGHT, LayerReads
+from farfield.reports._exhibits._routing import layer_reads
+from farfield.reports.internal import LIGHT
 from farfield.reproductions import Claim, Table, VerdictRule
 from farfield.reproductions.internal import Unpublished
 from farfield.tasks import TRAINING
@@ -64,7 +66,7 @@ def test_attention_is_that_of_the_traces(tmp_path: Path) -> None:
         claims=(claim("Reading", READING), claim("Without", WITHOUT)),
     )
     quote = Quote(of="reading/null", words="so the paper says")
-    figure = Figure(table=table, exhibits=(LayerReads(regime=TRAINING),), says=(quote,))
+    figure = Figure(table=table, exhibits=(layer_reads(regime=TRAINING),), says=(quote,))
     report = tabulate(table, lambda own: store.records(own.experiment.key))
     (plate,) = illustrate(figure, report, store)
     shares, above, nothing = [], [], []
@@ -88,7 +90,9 @@ def test_attention_is_that_of_the_traces(tmp_path: Path) -> None:
     assert [finding.paper for finding in plate.findings] == ["", "so the paper says"]
     (axes,) = plate.draw(LIGHT).axes
     drawn = axes.images[0].get_array()
-    np.testing.assert_allclose(drawn.filled(np.nan), np.mean(shares, 0), rtol=1e-5)
+    color = 1 - np.array(to_rgb(LIGHT.models[0]))  # on white
+    expected = np.nan_to_num(np.mean(shares, 0))[..., None] * color
+    np.testing.assert_allclose(1 - drawn, expected, atol=1e-6)
     assert len(axes.texts) == 6 + 7 + 8 + 9
 
 

@@ -19,15 +19,9 @@ from farfield.models import BottleneckMLP, QuickCNN
 from farfield.nn import MapNormalizer
 from farfield.records import Store
 from farfield.reports import Figure, Plate, Quote, illustrate, tabulate
-from farfield.reports.internal import (
-    DARK,
-    LIGHT,
-    ActivationCurves,
-    ConstantsByLayer,
-    Exhibit,
-    ResponsePairs,
-    ScoresBySetting,
-)
+from farfield.reports._exhibits._layers import activation_curves, constants_by_layer, response_pairs
+from farfield.reports._exhibits._scores import scores_by_setting
+from farfield.reports.internal import DARK, LIGHT, Exhibit
 from farfield.reproductions import Claim, Table, VerdictRule
 from farfield.reproductions.internal import Unpublished
 from farfield.tasks import TRAINING
@@ -110,7 +104,7 @@ def looked_into(own: Claim, store: Store) -> list[tuple]:
 
 def test_constants_are_those_of_the_trained_networks(store: Store) -> None:
     claims = claim("DN", 0.5), claim("DN*", 1.5)
-    plate = plate_of(ConstantsByLayer(regime=TRAINING, problems=20), store, *claims)
+    plate = plate_of(constants_by_layer(regime=TRAINING, problems=20), store, *claims)
     found, picture = numbers(plate), plate.draw(DARK)
     assert len(found) == 4
     for own, axes in zip(claims, picture.axes, strict=False):
@@ -129,7 +123,7 @@ def test_constants_are_those_of_the_trained_networks(store: Store) -> None:
 
 def test_dependence_is_that_of_the_first_layer(store: Store) -> None:
     claims = claim("BN", 0.5), claim("DN", 1.5)
-    exhibit = ResponsePairs(layer=FIRST, regime=TRAINING, problems=20, samples=1_200)
+    exhibit = response_pairs(layer=FIRST, regime=TRAINING, problems=20, samples=1_200)
     plate = plate_of(exhibit, store, *claims)
     found = numbers(plate)
     for own in claims:
@@ -162,7 +156,7 @@ def trained_for(steps: int, column: str) -> Claim:
 
 def test_the_best_setting_is_that_of_the_highest_mean(store: Store) -> None:
     claims = [trained_for(steps, f"σ = {0.01 * steps:g}") for steps in (200, 1, 50)]
-    plate = plate_of(ScoresBySetting(), store, *claims)
+    plate = plate_of(scores_by_setting(), store, *claims)
     means = {
         own.column: 100
         * np.mean(
@@ -181,7 +175,7 @@ def test_the_best_setting_is_that_of_the_highest_mean(store: Store) -> None:
 
 
 def test_curves_need_no_network() -> None:
-    exhibit = ActivationCurves(sigmas=(0.5,), fixed=0.5, others=(0.0,), sigma=1.0)
+    exhibit = activation_curves(sigmas=(0.5,), fixed=0.5, others=(0.0,), sigma=1.0)
     plate = exhibit.plate(None, None, None)
     left, right = plate.draw(LIGHT).axes
     for axes, other, sigma in ((left, 0.5, 0.5), (right, 0.0, 1.0)):
@@ -193,9 +187,9 @@ def test_curves_need_no_network() -> None:
 @pytest.mark.parametrize(
     "make, said",
     [
-        (lambda: ConstantsByLayer(regime="test", problems=0), "problems must be"),
-        (lambda: ResponsePairs(layer=FIRST, regime="test", samples=0), "samples must be"),
-        (lambda: ActivationCurves(sigmas=(-1.0,)), r"sigmas\[0\] must be"),
+        (lambda: constants_by_layer(regime="test", problems=0), "problems must be"),
+        (lambda: response_pairs(layer=FIRST, regime="test", samples=0), "samples must be"),
+        (lambda: activation_curves(sigmas=(-1.0,)), r"sigmas\[0\] must be"),
     ],
 )
 def test_fields_out_of_range_are_refused(make, said: str) -> None:
@@ -207,9 +201,9 @@ def test_nothing_is_shown_of_what_was_not_run(store: Store) -> None:
     table = Table(key="ren2017/figure", title="A figure", claims=(claim("DN", 0.5),))
     report = tabulate(table, lambda own: [])
     for exhibit in (
-        ConstantsByLayer(regime=TRAINING),
-        ResponsePairs(layer=FIRST, regime=TRAINING),
-        ScoresBySetting(),
+        constants_by_layer(regime=TRAINING),
+        response_pairs(layer=FIRST, regime=TRAINING),
+        scores_by_setting(),
     ):
         figure = Figure(table=table, exhibits=(exhibit,))
         assert illustrate(figure, report, store) == ()

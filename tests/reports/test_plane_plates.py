@@ -28,21 +28,15 @@ from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Recipe
 from farfield.records import Store
 from farfield.reports import Figure, Plate, Quote, illustrate, tabulate
+from farfield.reports._exhibits._frames import Drawing
+from farfield.reports._exhibits._layers import flattening, nearest_neighbors
 from farfield.reports._exhibits._planes import (
-    Boundaries,
-    Plane,
-    draw_boundaries,
-    draw_planes,
+    decision_boundaries,
+    decision_surfaces,
+    stage,
+    surface,
 )
-from farfield.reports.internal import (
-    DARK,
-    LIGHT,
-    DecisionBoundaries,
-    DecisionSurfaces,
-    Exhibit,
-    Flattening,
-    NearestNeighbors,
-)
+from farfield.reports.internal import DARK, LIGHT, Exhibit
 from farfield.reproductions import Claim, Table, VerdictRule
 from farfield.reproductions.internal import Unpublished
 from farfield.tasks import TRAINING, Regime
@@ -160,7 +154,7 @@ ROWS = {"no mixup": experiment(), "manifold mixup": experiment(size=6)}
 
 def test_surfaces_of_all_networks_are_measured_and_the_first_is_drawn(store: Store) -> None:
     claims = [claim(row, what) for row, what in ROWS.items()]
-    plate = plate_of(DecisionSurfaces(layer="narrow"), store, *claims)
+    plate = plate_of(decision_surfaces(layer="narrow"), store, *claims)
     expected = []
     for row, what in ROWS.items():
         measured = []
@@ -198,7 +192,7 @@ def test_boundaries_of_a_stage_are_in_one_panel(store: Store) -> None:
         for steps in (1, 3)
         for row, size in (("ICT", 4), ("supervised", 6))
     ]
-    plate = plate_of(DecisionBoundaries(unlabelled="unlabelled"), store, *claims)
+    plate = plate_of(decision_boundaries(unlabelled="unlabelled"), store, *claims)
     accuracies = [
         np.mean([100 * record.final("unlabelled", "accuracy") for record in records])
         for own in claims
@@ -216,7 +210,7 @@ def test_boundaries_of_a_stage_are_in_one_panel(store: Store) -> None:
     assert [axes.get_title("left") for axes in panels] == ["1 updates", "3 updates"]
     sets = problems_of_run(Blobs(), 0)
     np.testing.assert_allclose(panels[0].collections[0].get_offsets(), sets["unlabelled"].items)
-    marked = [len(dots.get_offsets()) for dots in panels[0].collections[-2:]]
+    marked = [len(dots.get_offsets()) for dots in panels[0].collections[-3:-1]]
     assert marked == [10, 10]
 
 
@@ -225,7 +219,7 @@ LAYERS = (("below", "first layer"), ("narrow", "two units"))
 
 def test_spectra_are_means_over_classes_and_networks(store: Store) -> None:
     claims = [claim(row, what) for row, what in ROWS.items()]
-    plate = plate_of(Flattening(layers=LAYERS, regime="unlabelled"), store, *claims)
+    plate = plate_of(flattening(layers=LAYERS, regime="unlabelled"), store, *claims)
     expected, drawn = [], []
     for row, what in ROWS.items():
         for layer, words in LAYERS:
@@ -255,8 +249,8 @@ def test_spectra_are_means_over_classes_and_networks(store: Store) -> None:
 
 def test_neighbors_of_every_network_are_counted_and_drawn(store: Store) -> None:
     claims = [claim(row, what) for row, what in ROWS.items()]
-    plate = plate_of(NearestNeighbors(layer="narrow", regime="unlabelled", k=3), store, *claims)
-    lines = plate.draw(LIGHT).axes[0].lines
+    plate = plate_of(nearest_neighbors(layer="narrow", regime="unlabelled", k=3), store, *claims)
+    lines = plate.draw(LIGHT).axes[0].collections
     for finding, line, (row, what) in zip(plate.findings, lines, ROWS.items(), strict=True):
         errors = []
         for seed in SEEDS:
@@ -269,15 +263,15 @@ def test_neighbors_of_every_network_are_counted_and_drawn(store: Store) -> None:
             errors.append(100 * nearest_neighbor_error(memory, classes, points, target, k=3))
         assert finding.what == f"{row}: error of nearest neighbors"
         assert finding.ours == over(errors)
-        np.testing.assert_allclose(line.get_xdata(), errors)
+        np.testing.assert_allclose(line.get_offsets()[:, 0], errors)
 
 
 def test_without_runs_there_is_nothing_to_show(store: Store) -> None:
     for exhibit in (
-        DecisionSurfaces(layer="narrow"),
-        DecisionBoundaries(unlabelled="unlabelled"),
-        Flattening(layers=(("narrow", "two units"),), regime=TRAINING),
-        NearestNeighbors(layer="narrow", regime=TRAINING, k=1),
+        decision_surfaces(layer="narrow"),
+        decision_boundaries(unlabelled="unlabelled"),
+        flattening(layers=(("narrow", "two units"),), regime=TRAINING),
+        nearest_neighbors(layer="narrow", regime=TRAINING, k=1),
     ):
         figure = Figure(
             table=Table(key="x", title="", claims=(claim("ICT", experiment()),)),
@@ -298,8 +292,8 @@ def halves(first: float) -> Surface:
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_color_fades_where_a_network_is_less_sure(theme) -> None:
     points = torch.tensor([[-0.5, 0.0], [0.5, 0.0]])
-    plane = Plane(surface=halves(0.4), points=points, classes=torch.tensor([0, 1]))
-    (axes,) = draw_planes({"input": [plane]}, ["sure"], theme).axes
+    panel = surface(halves(0.4), points, torch.tensor([0, 1]), 8.0, "sure", "input")
+    (axes,) = Drawing(rows=[[panel]], height=2.0)(theme).axes
     pixels = axes.images[0].get_array()
     distances = [
         np.linalg.norm(pixels[5, column] - np.array(to_rgb(theme.background))) for column in (2, 18)
@@ -314,14 +308,14 @@ def test_color_fades_where_a_network_is_less_sure(theme) -> None:
 def test_a_boundary_is_drawn_between_classes_that_win_somewhere() -> None:
     """The third never does, and a network that answers with one class has no boundary."""
     alone = halves(0.4)._replace(probabilities=torch.tensor([0.8, 0.1, 0.1]).expand(11, 21, 3))
-    panel = Boundaries(
-        title="stage",
-        surfaces={"split": halves(0.6), "alone": alone},
+    panel = stage(
+        "stage",
+        {"split": halves(0.6), "alone": alone},
         labelled=torch.tensor([[-0.5, 0.0], [0.5, 0.0]]),
         classes=torch.tensor([0, 1]),
         unlabelled=torch.rand(30, 2, generator=torch.Generator().manual_seed(0)),
     )
-    picture = draw_boundaries([panel, panel], LIGHT)
+    picture = Drawing(rows=[[panel, panel]], height=2.0)(LIGHT)
     lines = [one for one in picture.axes[0].collections if hasattr(one, "levels")]
     assert len(lines) == 1
     (path,) = lines[0].get_paths()

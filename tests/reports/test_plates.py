@@ -12,8 +12,10 @@ import msgspec
 import numpy as np
 import pytest
 from matplotlib.collections import PathCollection
+from matplotlib.markers import MarkerStyle
 from rich.console import Console
 
+from farfield import reports
 from farfield.analysis import key_overlap, keys_of
 from farfield.execution import Here, run
 from farfield.execution.internal import Job
@@ -33,7 +35,9 @@ from farfield.reports import (
     tabulate,
     write_report,
 )
-from farfield.reports.internal import DARK, LIGHT, KeysByPlace, terminal
+from farfield.reports._exhibits._representations import keys_by_position
+from farfield.reports._exhibits._time_courses import time_courses
+from farfield.reports.internal import DARK, LIGHT, terminal
 from farfield.reproductions import TABLES, Table
 from farfield.training import trained_network
 from farfield.training.internal import problems_of_run
@@ -48,6 +52,16 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     for seed in (4, 7):
         run([Job(experiment=EXPERIMENT, seed=seed)], found, Here())
     return found
+
+
+def marker_of(dots: PathCollection) -> str:
+    """The marker of drawn points."""
+    (path,) = dots.get_paths()
+    known = {
+        mark: MarkerStyle(mark).get_path().transformed(MarkerStyle(mark).get_transform())
+        for mark in "oxD"
+    }
+    return next(mark for mark, own in known.items() if len(own) == len(path))
 
 
 def nothing(claim) -> list[Record]:
@@ -109,16 +123,14 @@ def test_courses_are_drawn_where_the_records_are(store: Store) -> None:
     assert [list(line.get_ydata()) for line in drawn] == [
         pytest.approx([100 * value for value in CURVES[row]]) for row in ("ESBN + TCN", "RN + TCN")
     ]
-    bands = [part.get_paths()[0].vertices for part in axes.collections]
+    dots = [part for part in axes.collections if isinstance(part, PathCollection)]
+    bands = [part.get_paths()[0].vertices for part in axes.collections if part not in dots]
     spread = 1 / 3**0.5
     for band, row in zip(bands, ("ESBN + TCN", "RN + TCN"), strict=True):
         assert band[:, 1].max() == pytest.approx(min(100 * max(CURVES[row]) + spread, 100))
         assert band[:, 1].min() == pytest.approx(100 * min(CURVES[row]) - spread)
-    rings = [line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata()) == 1]
-    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in rings] == [
-        (4, pytest.approx(96.0)),
-        (16, pytest.approx(100.0)),
-    ]
+    rings = [ring for ring in dots if ring.get_linewidth()[0] > 0]
+    assert [tuple(ring.get_offsets()[0]) for ring in rings] == [(4, pytest.approx(96.0))]
     names = {text.get_text().partition(" (")[0] for text in axes.texts}
     assert names >= {"● ESBN", "● LSTM", "● RN"}
     assert any("1–3 networks each; not run: 6 rows" in text.get_text() for text in axes.texts)
@@ -292,11 +304,7 @@ def test_conditions_with_fewer_steps_or_networks_are_pale(store: Store) -> None:
 
     _, (plate,) = illustrated(6, some, store)
     for axes, strong in zip(plate.draw(LIGHT).axes, (2 * 5, 0), strict=True):
-        ours = [
-            line.get_alpha()
-            for line in axes.lines
-            if line.get_marker() == "o" and len(line.get_ydata()) == 1
-        ]
+        ours = [dots.get_alpha() for dots in axes.collections if marker_of(dots) == "o"]
         assert ours.count(1.0) == strong
         assert len(ours) == 2 * 17
         assert any("networks each" in text.get_text() for text in axes.texts)
@@ -310,7 +318,7 @@ def test_conditions_with_both_rows_at_their_floor_are_crosses(store: Store) -> N
     _, (plate,) = illustrated(6, floored, store)
     picture = plate.draw(LIGHT)
     for axes, crosses in zip(picture.axes, (0, 2 * 5), strict=True):
-        assert sum(line.get_marker() == "x" for line in axes.lines) == crosses
+        assert sum(marker_of(dots) == "x" for dots in axes.collections) == crosses
     assert "both at the floor" in {text.get_text() for text in picture.legends[0].get_texts()}
 
 
@@ -319,9 +327,9 @@ def test_every_condition_is_a_dot(store: Store) -> None:
     for axes in plate.draw(LIGHT).axes:
         dots = {
             mark: sorted(
-                float(line.get_ydata()[0])
-                for line in axes.lines
-                if line.get_marker() == mark and len(line.get_ydata()) == 1
+                float(found.get_offsets()[0, 1])
+                for found in axes.collections
+                if marker_of(found) == mark
             )
             for mark in ("o", "D")
         }
@@ -375,7 +383,7 @@ def key_figure() -> Figure:
     )
     return Figure(
         table=Table(key="webb2021/small", title="Small", claims=(cell,)),
-        exhibits=(KeysByPlace(),),
+        exhibits=(keys_by_position(),),
         says=(Quote(of="confused", words="no overlap"),),
         quick_networks=2,
     )
@@ -449,8 +457,9 @@ def test_keys_of_several_cells_are_refused(store: Store) -> None:
     figure = key_figure()
     (cell,) = figure.table.claims
     both = dataclasses.replace(figure.table, claims=(cell, dataclasses.replace(cell, row="B")))
+    report = tabulate(both, lambda claim: store.records(claim.experiment.key))
     with pytest.raises(ValueError, match="webb2021/small must have one cell, got 2"):
-        illustrate(figure, tabulate(both, nothing), store)
+        illustrate(figure, report, store)
 
 
 # --- Where plates are shown ----------------------------------------------------------------------
@@ -510,3 +519,11 @@ def test_pictures_lie_beside_the_report(shown, tmp_path: Path) -> None:
         "differences.png",
     ]
     assert (tmp_path / "out" / "differences.png").read_bytes() == png(plates[0].draw(LIGHT))
+
+
+def test_a_former_class_is_a_function_with_a_warning() -> None:
+    with pytest.warns(DeprecationWarning, match=r"TimeCourses is no class any more"):
+        made = reports.TimeCourses(level=0.95)
+    assert made == time_courses(level=0.95)
+    with pytest.raises(AttributeError, match=r"'farfield\.reports' has no attribute 'TimeCurves'"):
+        _ = reports.TimeCurves

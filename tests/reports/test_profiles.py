@@ -13,7 +13,8 @@ from PIL import Image
 
 from farfield.metrics import t_interval
 from farfield.reports import png, problem_sheet, svg, tabulate
-from farfield.reports._profile._panels import MARKERS, spread_apart
+from farfield.reports._profile._panels import spread_apart
+from farfield.reports._profile._series import MARKERS
 from farfield.reports.internal import DARK, LIGHT, profiles
 from farfield.reproductions import TABLES, Table
 from farfield.reproductions.internal import Unpublished

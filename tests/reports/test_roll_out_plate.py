@@ -17,6 +17,7 @@ from farfield.experiments import Experiment, Recipe, RollOutNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, LSTMLayer
 from farfield.records import Store
 from farfield.reports import FIGURES, Figure, Plate, Report, illustrate, tabulate
+from farfield.reports._exhibits._roll_outs import roll_outs
 from farfield.reports._report._text import signed
 from farfield.reports.internal import LIGHT
 from farfield.reproductions import Table
@@ -77,7 +78,7 @@ def figure() -> Figure:
     return dataclasses.replace(
         printed,
         table=dataclasses.replace(printed.table, claims=claims),
-        exhibits=(dataclasses.replace(printed.exhibits[0], shown=(3, 4, 7, 60)),),
+        exhibits=(roll_outs(shown=(3, 4, 7, 60)),),
     )
 
 
@@ -117,7 +118,7 @@ def scores_of(row: str, regime: str, store: Store) -> dict[str, np.ndarray]:
 def test_courses_are_means_over_sequences_and_networks(plate: Plate, store: Store) -> None:
     picture = plate.draw(LIGHT)
     by_place = {
-        (kind, regime): picture.subfigs[1].axes[2 * number + place]
+        (kind, regime): picture.axes[2 + 2 * number + place]
         for number, kind in enumerate(("cross-entropy", "position error"))
         for place, regime in enumerate(REGIMES)
     }
@@ -138,7 +139,7 @@ def test_courses_are_means_over_sequences_and_networks(plate: Plate, store: Stor
 
 
 def test_films_show_the_truth_and_what_was_made_of_it(plate: Plate, store: Store) -> None:
-    films = plate.draw(LIGHT).subfigs[0].axes
+    films = plate.draw(LIGHT).axes[:2]
     problems = problems_of(0)["balls-4"]
     last = torch.sigmoid(logits_of("second", "balls-4", 0, store)[0, -1]).reshape(8, 8)
     images = [np.asarray(image.get_array()) for image in films[0].images]
@@ -147,7 +148,7 @@ def test_films_show_the_truth_and_what_was_made_of_it(plate: Plate, store: Store
     np.testing.assert_allclose(images[0], truth[2])
     np.testing.assert_allclose(images[1], truth[3])
     np.testing.assert_allclose(images[-1], last, rtol=1e-5)
-    tinted = [sum(patch.get_alpha() is not None for patch in axes.patches) for axes in films[:2]]
+    tinted = [sum(patch.get_alpha() is not None for patch in axes.patches) for axes in films]
     assert tinted == [0, 7]
 
 
@@ -185,4 +186,4 @@ def test_a_row_that_was_not_run_is_left_out(store: Store) -> None:
     )
     (plate,) = illustrate(alone, found(alone, store), store)
     assert len(plate.findings) == 3
-    assert plate.draw(LIGHT).subfigs[0].axes
+    assert len(plate.draw(LIGHT).axes) == 1 + 2

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-from matplotlib.colors import to_rgba
+import numpy as np
+from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.patches import Rectangle
 from scipy import stats
 
@@ -79,9 +79,12 @@ def test_what_is_certain_is_framed_and_what_is_not_run_left_out() -> None:
         words = [text.get_text() for text in panel.texts]
         assert words.count("–") == 5 * 5 - 1 + 1
         assert {*words} == {"67", "50", "+11", "+1", "−40", "–"}
-        colors = [box.get_facecolor() for box in boxes if box.get_facecolor()[3] > 0]
-        assert sorted(color[3] for color in colors) == pytest.approx([0.015, 0.165, 0.6])
-        assert {color[:3] for color in colors} == {to_rgba(c)[:3] for c in theme.models[:2]}
+        background = np.array(to_rgb(theme.background))
+        tints = panel.images[0].get_array().reshape(-1, 3) - background
+        ahead, behind = (np.array(to_rgb(color)) - background for color in theme.models[:2])
+        strong = sorted(tints[np.abs(tints).sum(1) > 1e-6], key=np.linalg.norm)
+        for tint, color in zip(strong, (0.015 * ahead, 0.165 * ahead, 0.6 * behind), strict=True):
+            np.testing.assert_allclose(tint, color, atol=1e-6)
 
 
 def test_of_several_regimes_the_farthest_counts() -> None:

@@ -11,7 +11,6 @@ from farfield.models import ResizedSequence, SequenceModel
 from farfield.models.internal import RollOut
 from farfield.nn import Communication, HoldingRNN, RIMs, Wiring
 from farfield.reports import FIGURES
-from farfield.reports.internal import ActivationOverTime, RollOuts
 from farfield.reproductions import TABLES
 from farfield.reproductions.internal import Unpublished
 from farfield.reproductions.lamb2022 import PAPER
@@ -215,12 +214,12 @@ def test_adding_is_an_error() -> None:
 def test_figure_2_looks_at_the_dormant_places_of_a_sequence_as_long_as_in_training() -> None:
     figure = FIGURES["lamb2022/figure-2"]
     (analysis,) = figure.exhibits
-    assert isinstance(analysis, ActivationOverTime)
-    problems = Copying().draw(stream(0, "problems"))[analysis.regime]
+    assert analysis.name == "activation_over_time"
+    problems = Copying().draw(stream(0, "problems"))[analysis.options["regime"]]
     shown = problems.index[0]
-    assert (shown[slice(*analysis.reading)] > 0).all()
-    assert (shown[slice(*analysis.dormant)] == 0).all()
-    assert shown[analysis.dormant[1]] == 9
+    assert (shown[slice(*analysis.options["reading"])] > 0).all()
+    assert (shown[slice(*analysis.options["dormant"])] == 0).all()
+    assert shown[analysis.options["dormant"][1]] == 9
     assert all(claim.row.startswith("RIMs") for claim in figure.table.claims)
 
 
@@ -258,9 +257,9 @@ def test_figure_3_has_the_four_plots_of_bouncing_balls() -> None:
         for row in ("rims-6-4-240", "lstm-256", "lstm-512")
     ]
     (analysis,) = figure.exhibits
-    assert isinstance(analysis, RollOuts)
-    assert min(analysis.shown) == 15  # the last frame given, then its own
-    assert max(analysis.shown) == 51
+    assert analysis.name == "roll_outs"
+    assert min(analysis.options["shown"]) == 15  # the last frame given, then its own
+    assert max(analysis.options["shown"]) == 51
 
 
 def cells(key: str) -> list:

@@ -32,4 +32,6 @@ from farfield.reports._tables._markdown import markdown as markdown
 __all__ = exported(vars())
 
 if not TYPE_CHECKING:
-    __getattr__ = moved(__name__)
+    from farfield.reports._exhibits._former import former as _former
+
+    __getattr__ = _former(moved(__name__))

@@ -1,37 +1,8 @@
 """Names of `farfield.reports` for Farfield itself; they may change in any release."""
 
 from farfield._exports import exported
-from farfield.reports._exhibits._differences import PairedTests as PairedTests
 from farfield.reports._exhibits._differences import PublishedTest as PublishedTest
-from farfield.reports._exhibits._differences import RuleEffects as RuleEffects
 from farfield.reports._exhibits._exhibit import Exhibit as Exhibit
-from farfield.reports._exhibits._images import GeneratedImages as GeneratedImages
-from farfield.reports._exhibits._images import Restorations as Restorations
-from farfield.reports._exhibits._images import ScoredMatrix as ScoredMatrix
-from farfield.reports._exhibits._layers import Flattening as Flattening
-from farfield.reports._exhibits._layers import NearestNeighbors as NearestNeighbors
-from farfield.reports._exhibits._layers import ResponsePairs as ResponsePairs
-from farfield.reports._exhibits._mechanisms import ActivationOverTime as ActivationOverTime
-from farfield.reports._exhibits._mechanisms import Filmstrips as Filmstrips
-from farfield.reports._exhibits._normalizers import ActivationCurves as ActivationCurves
-from farfield.reports._exhibits._normalizers import ConstantsByLayer as ConstantsByLayer
-from farfield.reports._exhibits._planes import DecisionBoundaries as DecisionBoundaries
-from farfield.reports._exhibits._planes import DecisionSurfaces as DecisionSurfaces
-from farfield.reports._exhibits._representations import (
-    EmbeddingsByDimension as EmbeddingsByDimension,
-)
-from farfield.reports._exhibits._representations import KeysByPlace as KeysByPlace
-from farfield.reports._exhibits._roll_outs import RollOuts as RollOuts
-from farfield.reports._exhibits._routing import LayerReads as LayerReads
-from farfield.reports._exhibits._routing import RoutingPaths as RoutingPaths
-from farfield.reports._exhibits._routing import TypesByIteration as TypesByIteration
-from farfield.reports._exhibits._scores import AgainstColumns as AgainstColumns
-from farfield.reports._exhibits._scores import Generalization as Generalization
-from farfield.reports._exhibits._scores import ScoresBySetting as ScoresBySetting
-from farfield.reports._exhibits._sweeps import DormantPhases as DormantPhases
-from farfield.reports._exhibits._sweeps import FunctionsRemoved as FunctionsRemoved
-from farfield.reports._exhibits._sweeps import IterationsAtTest as IterationsAtTest
-from farfield.reports._exhibits._time_courses import TimeCourses as TimeCourses
 from farfield.reports._export._coverage import Coverage as Coverage
 from farfield.reports._export._coverage import coverage as coverage
 from farfield.reports._export._export import Line as Line

@@ -7,13 +7,9 @@ import statistics
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final, NamedTuple, final
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Picture
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+import numpy as np
 
 from farfield.metrics import (
     Difference,
@@ -23,16 +19,23 @@ from farfield.metrics import (
     t_interval,
 )
 from farfield.metrics.internal import PairedTest, measure_of
-from farfield.records import Store
-from farfield.reports._exhibits._exhibit import Figure, Finding, Plate
-from farfield.reports._profile._axes import WIDTH, legend
-from farfield.reports._profile._panels import GOLDEN
-from farfield.reports._profile._theme import Theme, in_style
+from farfield.reports._exhibits._exhibit import Evidence, Finding, Plate, exhibit
+from farfield.reports._exhibits._frames import (
+    Cells,
+    Curve,
+    Dots,
+    Drawing,
+    Mark,
+    Panel,
+    down,
+    in_rows,
+)
+from farfield.reports._profile._series import GOLDEN
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Report, Row
 from farfield.reproductions import Published, Verdict
 
-PAIRED_CAPTION: Final = (
+PAIRED: Final = (
     "Each dot is a condition, a task and a number of withheld shapes: difference of the mean test "
     "accuracies in percentage points, ours filled (pale where a network had fewer steps or there "
     "were fewer networks than published; a cross where both rows are at their floor, so that the "
@@ -45,8 +48,8 @@ PALE: Final = 0.35
 LEARNED: Final = 5.0
 """Points above its floor that tell a row that has learned something from one that has not."""
 
-Place = tuple[str, str]
-"""A condition: subject and column."""
+Condition = tuple[str, str]
+"""Subject and column."""
 
 
 @final
@@ -88,46 +91,33 @@ class _Pairing:
     """
 
     test: PublishedTest
-    printed: Mapping[Place, float]
-    ours: Mapping[Place, float]
-    short: frozenset[Place]
-    floored: frozenset[Place]
+    printed: Mapping[Condition, float]
+    ours: Mapping[Condition, float]
+    short: frozenset[Condition]
+    floored: frozenset[Condition]
     networks: tuple[int, int]
     fractions: tuple[float, float]
 
 
-@final
-@dataclass(frozen=True, kw_only=True)
-class PairedTests:
-    """Differences between rows in every condition, a subject and a column each, and their tests.
+@exhibit
+def paired_tests(evidence: Evidence, *, tests: tuple[PublishedTest, ...]) -> Plate | None:
+    """Measure differences between rows in every condition, a subject and a column each.
 
     Args:
+        evidence: Rows under the same conditions, run or not.
         tests: The published tests.
     """
-
-    tests: tuple[PublishedTest, ...]
-
-    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
-        """The differences of a figure's rows and their tests; `None` where no two rows are shown.
-
-        Args:
-            figure: Not used.
-            report: The figure's cells with what was found.
-            store: Not used.
-        """
-        del figure, store
-        pairings = [pair for test in self.tests if (pair := _pair(test, report)).printed]
-        if not pairings:
-            return None
-        return Plate(
-            name="differences",
-            title="Paired differences between encoders",
-            caption=PAIRED_CAPTION,
-            draw=partial(_draw_paired, pairings, report),
-            findings=tuple(
-                finding for pairing in pairings for finding in _findings_paired(pairing)
-            ),
-        )
+    report = evidence.report
+    pairings = [pair for test in tests if (pair := _pair(test, report)).printed]
+    if not pairings:
+        return None
+    return Plate(
+        name="differences",
+        title="Paired differences between encoders",
+        caption=PAIRED,
+        draw=_paired(pairings, list(report.subjects)),
+        findings=tuple(finding for pairing in pairings for finding in _tests(pairing)),
+    )
 
 
 def _pair(test: PublishedTest, report: Report) -> _Pairing:
@@ -136,27 +126,35 @@ def _pair(test: PublishedTest, report: Report) -> _Pairing:
         {(row.claim.subject, row.claim.column): row for row in report.rows if row.claim.row == name}
         for name in (test.first, test.second)
     )
-    both = [(place, first[place], second[place]) for place in first if place in second]
-    run = [(place, one, other) for place, one, other in both if one.records and other.records]
+    both = [
+        (condition, first[condition], second[condition])
+        for condition in first
+        if condition in second
+    ]
+    run = [
+        (condition, one, other) for condition, one, other in both if one.records and other.records
+    ]
     rows = [row for _, *pair in run for row in pair]
     counts = [len(row.records) for row in rows]
     shares = [row.judgement.fraction or 0.0 for row in rows]
     return _Pairing(
         test=test,
         printed={
-            place: one.claim.published.mean - other.claim.published.mean
-            for place, one, other in both
+            condition: one.claim.published.mean - other.claim.published.mean
+            for condition, one, other in both
             if isinstance(one.claim.published, Published)
             and isinstance(other.claim.published, Published)
         },
-        ours={place: _mean(one) - _mean(other) for place, one, other in run},
+        ours={condition: _mean(one) - _mean(other) for condition, one, other in run},
         short=frozenset(
-            place
-            for place, *pair in run
+            condition
+            for condition, *pair in run
             if any(row.judgement.verdict is Verdict.UNDERPOWERED for row in pair)
         ),
         floored=frozenset(
-            place for place, *pair in run if all(_mean(row) < row.floor + LEARNED for row in pair)
+            condition
+            for condition, *pair in run
+            if all(_mean(row) < row.floor + LEARNED for row in pair)
         ),
         networks=(min(counts, default=0), max(counts, default=0)),
         fractions=(min(shares, default=0.0), max(shares, default=0.0)),
@@ -167,7 +165,7 @@ def _mean(row: Row) -> float:
     return mean_and_standard_error(row.values).mean
 
 
-def _findings_paired(pairing: _Pairing) -> tuple[Finding, Finding]:
+def _tests(pairing: _Pairing) -> tuple[Finding, Finding]:
     """The test on the published means, then on ours."""
     paper = f"t = {pairing.test.t}, p = {pairing.test.p}"
     conditions = len(pairing.printed)
@@ -193,11 +191,11 @@ def _ours(pairing: _Pairing, conditions: int) -> str:
     )
 
 
-def _tested(differences: Mapping[Place, float]) -> PairedTest:
+def _tested(differences: Mapping[Condition, float]) -> PairedTest:
     return paired_t_test([*differences.values()], [0.0] * len(differences))
 
 
-def _written(differences: Mapping[Place, float]) -> str:
+def _written(differences: Mapping[Condition, float]) -> str:
     """Mean difference, statistic and probability, e.g. `−0.6 points, t = −1.7, p = 0.10`."""
     test = _tested(differences)
     if math.isnan(test.t):
@@ -206,48 +204,39 @@ def _written(differences: Mapping[Place, float]) -> str:
     return f"{text.signed(test.difference, 2)} points, t = {text.signed(test.t, 2)}, {chance}"
 
 
-@in_style
-def _draw_paired(pairings: list[_Pairing], report: Report, theme: Theme) -> Picture:
-    """A panel for each model, a place in it for each test."""
+def _paired(pairings: list[_Pairing], subjects: list[str]) -> Drawing:
+    """Lay out a panel for each model, with dots and a mean for each test."""
     models: dict[str, list[_Pairing]] = {}
     for pairing in pairings:
         models.setdefault(pairing.test.second.partition(" (")[0], []).append(pairing)
-    subjects = list(report.subjects)
-    colors = dict(zip(subjects, theme.models, strict=False))
-    picture = Picture(figsize=(WIDTH, 2.9))
-    panels = picture.subplots(1, len(models), squeeze=False)[0]
-    for axes, (model, found) in zip(panels, models.items(), strict=True):
-        _panel(axes, found, colors, theme)
-        axes.set_title(model, fontsize=8.2, pad=16)
-        state = axes.annotate(
-            _state(found), (0, 1), (0, 5), "axes fraction", textcoords="offset points",
-            fontsize=7.5, color=theme.muted, va="bottom",
-        )  # fmt: skip
-        state.set_in_layout(False)
-    panels[0].set_ylabel("difference of means (points)")
-    ink = theme.foreground
-    tasks = {
-        subject: Line2D([], [], color=color, marker="o", markersize=3.6, linestyle="")
-        for subject, color in colors.items()
-    }
-    marks = {
-        "ours": Line2D([], [], color=ink, marker="o", markersize=3.6, linestyle=""),
-        "fewer steps or networks": Line2D(
-            [], [], color=ink, marker="o", markersize=3.6, linestyle="", alpha=PALE
-        ),
-        "both at the floor": Line2D([], [], color=ink, marker="x", markersize=3.6, linestyle=""),
-        "published": Line2D(
-            [], [], color=ink, marker="D", markersize=3.6, linestyle="", markerfacecolor="none"
-        ),
-    }
+    legend = [Dots(color=number, name=subject) for number, subject in enumerate(subjects)]
+    legend += [
+        Dots(name="ours"),
+        Dots(opacity=PALE, name="fewer steps or networks"),
+        Dots(marker="x", name="both at the floor"),
+        Dots(marker="D", is_filled=False, name="published"),
+    ]
     if not any(pairing.floored for pairing in pairings):
-        del marks["both at the floor"]
-    legend(picture, {**tasks, **marks}, columns=4)
-    return picture
+        legend = [mark for mark in legend if mark.marker != "x"]
+    panels = [
+        Panel(
+            marks=(
+                Curve(x=(-0.55, len(found) - 0.45), y=(0, 0), color="muted", width=0.8),
+                *(mark for spot, one in enumerate(found) for mark in _dots(spot, one, subjects)),
+            ),
+            title=model,
+            note=_state(found),
+            x_ticks={spot: _encoders(one.test) for spot, one in enumerate(found)},
+            x_limits=(-0.55, len(found) - 0.45),
+        )
+        for model, found in models.items()
+    ]
+    label = "difference of means (points)"
+    return Drawing(rows=[panels], height=2.9, legend=tuple(legend), y_label=label)
 
 
 def _state(found: list[_Pairing]) -> str:
-    """Networks and steps behind our differences."""
+    """Write the networks and steps behind our differences."""
     run = [one for one in found if one.ours]
     if not run:
         return "not run"
@@ -259,52 +248,36 @@ def _state(found: list[_Pairing]) -> str:
     )
 
 
-def _panel(axes: Axes, found: list[_Pairing], colors: Mapping[str, str], theme: Theme) -> None:
-    """The differences of one model."""
-    axes.spines["bottom"].set_visible(False)
-    axes.axhline(0, color=theme.muted, linewidth=0.8, zorder=1)
-    for place, pairing in enumerate(found):
-        for side, differences in ((-0.2, pairing.ours), (0.2, pairing.printed)):
-            shown = pairing if side < 0 else None
-            _dots(axes, place + side, differences, colors, theme, ours=shown)
-    labels = [
-        " − ".join(row.partition(" (")[2].rstrip(")") for row in (one.test.first, one.test.second))
-        for one in found
-    ]
-    axes.set_xticks(range(len(found)), labels)
-    axes.tick_params(axis="x", length=0, pad=4)
-    axes.set_xlim(-0.55, len(found) - 0.45)
+def _encoders(test: PublishedTest) -> str:
+    """Name the encoders of both rows of a test."""
+    rows = (test.first, test.second)
+    return " − ".join(row.partition(" (")[2].rstrip(")") for row in rows)
 
 
-def _dots(
-    axes: Axes,
-    place: float,
-    differences: Mapping[Place, float],
-    colors: Mapping[str, str],
-    theme: Theme,
-    *,
-    ours: _Pairing | None,
-) -> None:
-    """One side of a test: its conditions, and their mean with its interval."""
-    for number, ((subject, column), difference) in enumerate(differences.items()):
-        spot = place + 0.16 * ((number * GOLDEN) % 1 - 0.5)
-        where = subject, column
-        marker = "D" if ours is None else "x" if where in ours.floored else "o"
-        axes.plot(
-            spot, difference, marker, markersize=3.6, color=colors[subject],
-            markerfacecolor=theme.background if ours is None else colors[subject],
-            markeredgewidth=0.8, zorder=3,
-            alpha=PALE if ours and where in ours.short - ours.floored else 1.0,
-        )  # fmt: skip
-    if len(differences) < 2:
-        return
-    interval, ink = t_interval([*differences.values()]), theme.foreground
-    mean = mean_and_standard_error([*differences.values()]).mean
-    axes.vlines(place, interval.low, interval.high, color=ink, linewidth=1.2, zorder=4)
-    axes.plot([place - 0.09, place + 0.09], [mean, mean], color=ink, linewidth=1.2, zorder=4)
+def _dots(spot: int, pairing: _Pairing, subjects: list[str]) -> Iterator[Mark]:
+    """Lay out the conditions of a test, ours and published, with means and intervals."""
+    for side, differences in ((-0.2, pairing.ours), (0.2, pairing.printed)):
+        for number, (condition, difference) in enumerate(differences.items()):
+            is_ours = side < 0
+            is_floored = is_ours and condition in pairing.floored
+            is_pale = is_ours and condition in pairing.short - pairing.floored
+            yield Dots(
+                x=[spot + side + 0.16 * ((number * GOLDEN) % 1 - 0.5)],
+                y=[difference],
+                color=subjects.index(condition[0]),
+                marker="x" if is_floored else "o" if is_ours else "D",
+                is_filled=is_ours,
+                opacity=PALE if is_pale else 1.0,
+            )
+        if len(differences) > 1:
+            values = [*differences.values()]
+            interval, middle = t_interval(values), spot + side
+            mean = mean_and_standard_error(values).mean
+            yield Curve(x=[middle] * 2, y=[interval.low, interval.high])
+            yield Curve(x=[middle - 0.09, middle + 0.09], y=[mean, mean])
 
 
-EFFECTS_CAPTION: Final = (
+EFFECTS: Final = (
     "Points by which each learning rule changes the score that a mechanism has with {baseline!r} "
     "in the regime farthest from training, mean over pairs of networks of one seed; first column: "
     "that score, in percent. Chance: the score of answers that ignore the problem. Framed: the "
@@ -345,42 +318,30 @@ class _Effect(NamedTuple):
         return 0 if found is None or not found.clear else 1 if found.value > 0 else -1
 
 
-@final
-@dataclass(frozen=True, kw_only=True)
-class RuleEffects:
-    """Differences of rules from a baseline, for rows such as `ESBN, Mixup`, a panel for each task.
+@exhibit
+def rule_effects(evidence: Evidence, *, baseline: str) -> Plate | None:
+    """Measure differences of rules from a baseline, for rows such as `ESBN, Mixup`.
 
     Args:
-        baseline: The rule that the others are compared with.
+        evidence: Rows of mechanisms and rules.
+        baseline: The rule that all others are compared with.
     """
-
-    baseline: str
-
-    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
-        """The matrix of differences; `None` where no pair was run.
-
-        Args:
-            figure: Not used.
-            report: The figure's cells with what was found.
-            store: Not used.
-        """
-        del figure, store
-        farthest = _farthest(report)
-        effects = _effects(farthest, self.baseline)
-        if not any(effect.pairs for effect in effects):
-            return None
-        return Plate(
-            name="effects",
-            title="What learning rules change",
-            caption=EFFECTS_CAPTION.format(
-                baseline=self.baseline, comparisons=len(effects), missing=_missing(effects)
-            ).rstrip(),
-            draw=partial(_draw_effects, farthest, effects, self.baseline),
-            findings=(
-                *_findings_effects(effects, lambda effect: effect.rule),
-                *_findings_effects(effects, lambda effect: effect.mechanism),
-            ),
-        )
+    farthest = _farthest(evidence.report)
+    effects = _effects(farthest, baseline)
+    if not any(effect.pairs for effect in effects):
+        return None
+    return Plate(
+        name="effects",
+        title="What learning rules change",
+        caption=EFFECTS.format(
+            baseline=baseline, comparisons=len(effects), missing=_missing(effects)
+        ).rstrip(),
+        draw=_matrices(farthest, effects, baseline),
+        findings=(
+            *_medians(effects, lambda effect: effect.rule),
+            *_medians(effects, lambda effect: effect.mechanism),
+        ),
+    )
 
 
 def _farthest(report: Report) -> dict[str, dict[tuple[str, str], Row]]:
@@ -428,9 +389,7 @@ def _difference(row: Row, first: Row, comparisons: int) -> tuple[Difference | No
     return replace(found, interval=found.interval.cut(-reach, reach)), len(seeds)
 
 
-def _findings_effects(
-    effects: Sequence[_Effect], group: Callable[[_Effect], str]
-) -> Iterator[Finding]:
+def _medians(effects: Sequence[_Effect], group: Callable[[_Effect], str]) -> Iterator[Finding]:
     """The median of each group, and its differences that are certain."""
     for name in dict.fromkeys(map(group, effects)):
         own = [effect for effect in effects if group(effect) == name]
@@ -462,108 +421,71 @@ def _missing(effects: Sequence[_Effect]) -> str:
     return " ".join([*said, *["–: not run."] * gaps])
 
 
-@in_style
-def _draw_effects(
-    panels: dict[str, dict[tuple[str, str], Row]],
-    effects: Sequence[_Effect],
-    baseline: str,
-    theme: Theme,
-) -> Picture:
-    """A panel for each task that was run: mechanisms from the top, rules across."""
+def _matrices(
+    panels: dict[str, dict[tuple[str, str], Row]], effects: Sequence[_Effect], baseline: str
+) -> Drawing:
+    """Lay out a panel for each task that was run: mechanisms from the top, rules across."""
     ran = {effect.subject for effect in effects if effect.pairs}
     panels = {subject: cells for subject, cells in panels.items() if subject in ran}
     mechanisms = [*dict.fromkeys(effect.mechanism for effect in effects)]
     rules = [baseline, *dict.fromkeys(effect.rule for effect in effects)]
-    largest = max(abs(effect.difference.value) for effect in effects if effect.difference)
-    lines = -(-len(panels) // ACROSS)
-    picture = Picture(figsize=(WIDTH, lines * (LINE * len(mechanisms) + 0.3) + 0.85))
-    grid = picture.subplots(lines, ACROSS, squeeze=False, sharex=True, sharey=True)
-    for axes in grid.flat[len(panels) :]:
-        axes.set_axis_off()
-    for axes, (subject, cells) in zip(grid.flat, panels.items(), strict=False):
+    names = [textwrap.fill(rule, 11, break_long_words=False) for rule in rules]
+    largest = max(abs(effect.difference.value) for effect in effects if effect.difference) or 1.0
+    shown, last = [], len(panels) - ACROSS
+    for number, (subject, cells) in enumerate(panels.items()):
         level = text.plain(next(iter(cells.values())).floor, 0)
-        axes.set_title(f"{subject} (chance: {level} %)")
-        axes.spines[:].set_visible(False)
-        axes.tick_params(length=0)
-        for (mechanism, rule), row in cells.items():
-            if rule == baseline:
-                _score(axes, mechanisms.index(mechanism), row, theme)
-        for effect in effects:
-            if effect.subject == subject:
-                spot = rules.index(effect.rule), mechanisms.index(effect.mechanism)
-                _cell(axes, spot, effect, largest or 1.0, theme)
-    grid[0, 0].set(
-        xlim=(-0.5, len(rules) - 0.5),
-        ylim=(len(mechanisms) - 0.5, -0.5),
-        xticks=range(len(rules)),
-        xticklabels=[textwrap.fill(rule, 11, break_long_words=False) for rule in rules],
-        yticks=range(len(mechanisms)),
-        yticklabels=mechanisms,
-    )
+        own = [effect for effect in effects if effect.subject == subject]
+        shown.append(
+            Panel(
+                marks=(_cells(cells, own, mechanisms, rules, largest),),
+                title=f"{subject} (chance: {level} %)",
+                x_ticks=dict(enumerate(names if number >= last else [""] * len(names))),
+                y_ticks=dict(enumerate([""] * len(mechanisms) if number % ACROSS else mechanisms)),
+                frame="ticks",
+            )
+        )
     counts = [effect.pairs for effect in effects if effect.pairs]
-    shares = [
-        row.judgement.fraction or 0.0
-        for cells in panels.values()
-        for row in cells.values()
-        if row.records
-    ]
-    picture.suptitle(
-        f"{baseline}: score (%); others: change in points. "
+    run = [row for cells in panels.values() for row in cells.values() if row.records]
+    lines = down(len(panels), ACROSS)
+    return Drawing(
+        rows=in_rows(shown, ACROSS),
+        height=lines * (LINE * len(mechanisms) + 0.3) + 0.85,
+        note=f"{baseline}: score (%); others: change in points. "
         f"Pairs of networks in a cell: {text.span(str(min(counts)), str(max(counts)))}; "
-        f"{text.shares(min(shares), max(shares))} of steps.\n{_missing(effects)}".rstrip(),
-        fontsize=7, color=theme.muted, x=0.006, ha="left",
-    )  # fmt: skip
-    legend(picture, _marks(theme), columns=3)
-    return picture
-
-
-def _score(axes: Axes, line: int, row: Row, theme: Theme) -> None:
-    """The score with the baseline."""
-    if row.values:
-        mean = text.plain(mean_and_standard_error(row.values).mean, 0)
-        axes.text(0, line, mean, ha="center", va="center", fontsize=6.8, color=theme.muted)
-    else:
-        _dash(axes, (0, line), theme)
-
-
-def _dash(axes: Axes, spot: tuple[int, int], theme: Theme) -> None:
-    """The sign of a cell that was not run."""
-    axes.text(*spot, text.MISSING, ha="center", va="center", fontsize=6.8, color=theme.muted)
-
-
-def _cell(axes: Axes, spot: tuple[int, int], effect: _Effect, largest: float, theme: Theme) -> None:
-    """A difference: its color, its number, and a frame where it is certain."""
-    if effect.difference is None:
-        _dash(axes, spot, theme)
-        return
-    value = effect.difference.value
-    gain, loss = theme.models[:2]
-    _box(
-        axes, spot, facecolor=gain if value > 0 else loss, linewidth=0,
-        alpha=STRONGEST * abs(value) / largest,
-    )  # fmt: skip
-    if effect.sign:
-        _box(axes, spot, edgecolor=theme.foreground, linewidth=1.3, zorder=3)
-    axes.text(
-        *spot, text.signed(value, 0), ha="center", va="center", fontsize=6.8,
-        color=theme.foreground, weight="bold" if effect.sign else "normal", zorder=4,
-    )  # fmt: skip
-
-
-def _box(axes: Axes, spot: tuple[int, int], *, facecolor: str = "none", **style: object) -> None:
-    """The square of a cell, with a little room around it."""
-    x, y = spot
-    box = Rectangle((x - 0.46, y - 0.43), 0.92, 0.86, facecolor=facecolor, **style)  # type: ignore[arg-type]
-    axes.add_patch(box)
-
-
-def _marks(theme: Theme) -> dict[str, Patch]:
-    """Entries of the legend for colors and frames."""
-    gain, loss = theme.models[:2]
-    return {
-        "ahead": Patch(facecolor=gain, alpha=STRONGEST, linewidth=0),
-        "behind": Patch(facecolor=loss, alpha=STRONGEST, linewidth=0),
-        "corrected 95 % t interval without 0": Patch(
-            facecolor="none", edgecolor=theme.foreground, linewidth=1.3
+        f"{text.steps(run)}.\n{_missing(effects)}".rstrip(),
+        legend=(
+            Dots(color=0, marker="s", size=60, opacity=STRONGEST, name="ahead"),
+            Dots(color=1, marker="s", size=60, opacity=STRONGEST, name="behind"),
+            Dots(marker="s", size=60, is_filled=False, name="corrected 95 % t interval without 0"),
         ),
-    }
+    )
+
+
+def _cells(
+    cells: dict[tuple[str, str], Row],
+    effects: Sequence[_Effect],
+    mechanisms: list[str],
+    rules: list[str],
+    largest: float,
+) -> Cells:
+    """Lay out the scores of the baseline beside the differences of a task."""
+    shape = len(mechanisms), len(rules)
+    gain, loss = np.zeros(shape), np.zeros(shape)
+    words: dict[tuple[int, int], str] = {}
+    for (mechanism, rule), row in cells.items():
+        if rule == rules[0]:
+            mean = mean_and_standard_error(row.values).mean if row.values else None
+            shown = text.MISSING if mean is None else text.plain(mean, 0)
+            words[mechanisms.index(mechanism), 0] = shown
+    framed = set()
+    for effect in effects:
+        spot = mechanisms.index(effect.mechanism), rules.index(effect.rule)
+        words[spot] = text.MISSING
+        if effect.difference is not None:
+            value = effect.difference.value
+            words[spot] = text.signed(value, 0)
+            (gain if value > 0 else loss)[spot] = STRONGEST * abs(value) / largest
+            framed |= {spot} if effect.sign else set()
+    return Cells(
+        tints={0: gain, 1: loss}, texts=words, muted=frozenset({0}), framed=frozenset(framed)
+    )  # fmt: skip

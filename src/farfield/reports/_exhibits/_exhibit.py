@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Sequence
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, final, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Final,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    final,
+    runtime_checkable,
+)
 
-from matplotlib.figure import Figure as Picture
+from torch import nn
 
-from farfield.records import Store
+from farfield.core import Problems
+from farfield.core.internal import check_arguments
+from farfield.records import Record, Store
 from farfield.reports._profile._theme import Theme
-from farfield.reports._report._report import Report
+from farfield.reports._report import _text as text
+from farfield.reports._report._report import Report, Row
 from farfield.reproductions import Table
+from farfield.tasks import ProblemTask
+from farfield.training import trained_network
+from farfield.training.internal import problems_of_run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
+P = ParamSpec("P")
 
 FINDING_HEAD: Final = ("quantity", "the paper", "measured")
 """Column heads of a table of findings."""
@@ -165,6 +188,167 @@ class Figure:
             if fnmatch.fnmatchcase(quantity, saying.of):
                 return saying.words
         return ""
+
+
+class LookedInto(NamedTuple):
+    """A run with its trained network and problems.
+
+    Attributes:
+        task: Its task.
+        network: Its trained network.
+        sets: The problems that it drew, by regime.
+    """
+
+    task: ProblemTask
+    network: nn.Module
+    sets: dict[str, Problems]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """Records and trained networks behind a figure, from which an exhibit is measured.
+
+    Args:
+        figure: The figure with the statements of its paper.
+        report: The figure's cells with their records.
+        store: Store of the trained networks; `None` for records alone.
+    """
+
+    figure: Figure
+    report: Report
+    store: Store | None
+
+    @property
+    def run(self) -> list[Row]:
+        """Rows that were run."""
+        return self.report.run
+
+    @property
+    def steps(self) -> str:
+        """Share of the paper's steps, e.g. `2–100 % of steps`."""
+        return text.steps(self.run)
+
+    @property
+    def seed(self) -> str:
+        """Seed of the first network of each row, e.g. `0` or `0–2`."""
+        seeds = sorted({row.records[0].seed for row in self.run})
+        return text.span(str(seeds[0]), str(seeds[-1]))
+
+    def network(self, row: Row, record: Record) -> nn.Module:
+        """Load the trained network of a record.
+
+        Args:
+            row: The cell.
+            record: One of its runs.
+
+        Raises:
+            StoreError: If the network is missing.
+        """
+        assert self.store is not None  # noqa: S101 — `network_exhibit` looks
+        whole = row.claim.experiment
+        experiment = whole.at_fraction(record.steps / whole.recipe.steps)
+        return trained_network(experiment, record.seed, self.store)
+
+    def looked_into(self, row: Row, record: Record | None = None) -> LookedInto:
+        """Load the trained network of a record, with the problems of its run.
+
+        Args:
+            row: The cell.
+            record: One of its runs; the first if `None`.
+
+        Raises:
+            StoreError: If the network is missing.
+        """
+        record = record or row.records[0]
+        task = row.claim.experiment.problem_task
+        network = self.network(row, record)
+        return LookedInto(task, network, problems_of_run(task, record.seed))
+
+    def finding(
+        self, what: str, quantity: str, ours: str, network: OneNetwork | None = None
+    ) -> Finding:
+        """Build a finding beside the statement of the paper.
+
+        Args:
+            what: The quantity in words.
+            quantity: Its name, for the statement; empty where the paper has none.
+            ours: The measured value.
+            network: As of `Finding`.
+        """
+        paper = self.figure.words(quantity) if quantity else ""
+        return Finding(what=what, paper=paper, ours=ours, network=network)
+
+
+Measure = Callable[Concatenate[Evidence, P], Plate | None]
+"""Function from evidence and options to a plate; `None` where there is nothing to show."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class MeasuredExhibit:
+    """An exhibit that a function measures.
+
+    Args:
+        measure: The function.
+        options: Its options.
+        of_networks: Whether it looks into trained networks, and shows nothing without them.
+    """
+
+    measure: Callable[..., Plate | None]
+    options: Mapping[str, Any]
+    of_networks: bool
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return self.measure.__name__
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """Measure the exhibit; `None` where there is nothing to show.
+
+        Args:
+            figure: The figure with the statements of its paper.
+            report: The figure's cells with their records.
+            store: Store of the trained networks; `None` for records alone.
+
+        Raises:
+            StoreError: If a trained network is missing.
+        """
+        if self.of_networks and (store is None or not report.run):
+            return None
+        evidence = Evidence(figure=figure, report=report, store=store)
+        return self.measure(evidence, **self.options)
+
+
+def exhibit(measure: Measure[P]) -> Callable[P, MeasuredExhibit]:
+    """Decorate a function that measures records: a call with its options makes an exhibit.
+
+    Args:
+        measure: The function; its first argument is the evidence.
+    """
+    return _maker(measure, of_networks=False)
+
+
+def network_exhibit(measure: Measure[P]) -> Callable[P, MeasuredExhibit]:
+    """Decorate a function that measures trained networks, of which at least one was run.
+
+    Args:
+        measure: The function; its first argument is the evidence.
+    """
+    return _maker(measure, of_networks=True)
+
+
+def _maker(measure: Measure[P], *, of_networks: bool) -> Callable[P, MeasuredExhibit]:
+    """Build a function that binds the options of a measure."""
+
+    @check_arguments
+    @functools.wraps(measure)
+    def make(*args: P.args, **options: P.kwargs) -> MeasuredExhibit:
+        inspect.signature(measure).bind(None, *args, **options)
+        return MeasuredExhibit(measure=measure, options=options, of_networks=of_networks)
+
+    return make
 
 
 def illustrate(figure: Figure, report: Report, store: Store | None) -> tuple[Plate, ...]:

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Final, final
+from typing import Final
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure as Picture
-from matplotlib.lines import Line2D
 from torch import Tensor
 
 from farfield.analysis import representations_of
@@ -27,21 +21,28 @@ from farfield.analysis.internal import (
     surface_of,
 )
 from farfield.metrics import mean_and_standard_error
-from farfield.records import Store
-from farfield.reports._exhibits._exhibit import Figure, Finding, Plate
-from farfield.reports._exhibits._looked_into import LookedInto, looked_into
-from farfield.reports._profile._axes import LEGEND, WIDTH, legend, score_label
-from farfield.reports._profile._theme import Theme, in_style
+from farfield.reports._exhibits._exhibit import Evidence, LookedInto, Plate, network_exhibit
+from farfield.reports._exhibits._frames import Boundary, Cells, Color, Curve, Dots, Drawing, Panel
+from farfield.reports._profile._series import score_label
+from farfield.reports._profile._theme import LEGEND, WIDTH
 from farfield.reports._report import _text as text
-from farfield.reports._report._report import Report, Row
+from farfield.reports._report._report import Row
 from farfield.tasks import TRAINING
 
+FINE: Final = 120
+"""Number of values along each axis of a decision surface."""
+FINEST: Final = 200
+"""Number of values along each axis of the plane of decision boundaries."""
+GRID: Final = 30
+"""Number of values along each axis of the inputs whose representations are dots."""
+PAIRED: Final = 100
+"""Number of examples whose pairs of different classes are mixed, the first ones."""
 STRONGEST: Final = 0.5
 """Share of a class's color where a network is certain of it; the rest is background."""
 LETTERS: Final = 11
-"""Letters of a title that an inch has room for."""
+"""Number of letters of a title in an inch."""
 LARGEST: Final = 2.4
-"""Side of a panel, inches, at most."""
+"""Largest side of a panel, inches."""
 DOT: Final = 4.0
 """Area of the dot of an example, square points for each inch of the panel's side."""
 LEAST: Final = 1e-30
@@ -49,182 +50,7 @@ LEAST: Final = 1e-30
 MARKERS: Final = "os^Dv"
 """Markers of the classes of labelled points."""
 
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Plane:
-    """Answers of a network over a plane, with the points of examples.
-
-    Args:
-        surface: Probabilities of classes.
-        points: Points of examples.
-        classes: Their classes.
-        grid: Points that a uniform grid of inputs is mapped to; `None` in the plane of inputs.
-    """
-
-    surface: Surface
-    points: Float[Tensor, "batch 2"]
-    classes: Int[Tensor, " batch"]
-    grid: Float[Tensor, "item 2"] | None = None
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Boundaries:
-    """Decision boundaries of several networks in the plane of inputs.
-
-    Args:
-        title: What the networks have in common.
-        surfaces: Probabilities of classes, by the name of a network.
-        labelled: Points of labelled examples.
-        classes: Their classes.
-        unlabelled: Points of unlabelled examples.
-    """
-
-    title: str
-    surfaces: Mapping[str, Surface]
-    labelled: Float[Tensor, "batch 2"]
-    classes: Int[Tensor, " batch"]
-    unlabelled: Float[Tensor, "item 2"]
-
-
-@in_style
-def draw_planes(
-    rows: Mapping[str, Sequence[Plane]], titles: Sequence[str], theme: Theme
-) -> Picture:
-    """A column for each network, a row for each of its planes.
-
-    Args:
-        rows: Planes of all networks, by the name of the plane.
-        titles: Names of the networks.
-        theme: Colors.
-    """
-    side = min(WIDTH / len(titles), LARGEST)
-    picture = Picture(figsize=(WIDTH, side * len(rows) + 2 * LEGEND))
-    grid = picture.subplots(len(rows), len(titles), squeeze=False)
-    for line, (name, planes) in zip(grid, rows.items(), strict=True):
-        line[0].set_ylabel(name)
-        for axes, plane in zip(line, planes, strict=True):
-            _plane(axes, plane, DOT * side, theme)
-    for axes, title in zip(grid[0], titles, strict=True):
-        axes.set_title(textwrap.fill(title, round(LETTERS * side), break_long_words=False))
-    classes = next(iter(rows.values()))[0].surface.probabilities.shape[-1]
-    marks = {f"class {number + 1}": _dot(_color(number, theme), 3.5) for number in range(classes)}
-    marks |= {"grid of inputs": _dot(theme.foreground, 1.5)} if len(rows) > 1 else {}
-    legend(picture, marks, columns=len(marks))
-    return picture
-
-
-@in_style
-def draw_boundaries(panels: Sequence[Boundaries], theme: Theme) -> Picture:
-    """A panel for each stage, a line in it for each network.
-
-    Args:
-        panels: The stages, each with the same networks.
-        theme: Colors.
-    """
-    colors = dict(zip(panels[0].surfaces, theme.models, strict=False))
-    spans = [float(axis[-1] - axis[0]) for axis in next(iter(panels[0].surfaces.values()))[:2]]
-    height = WIDTH / len(panels) * spans[1] / spans[0]
-    picture = Picture(figsize=(WIDTH, height + 2 * LEGEND))
-    for axes, panel in zip(picture.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-        _stage(axes, panel, colors, theme)
-    marks = {name: Line2D([], [], color=color, linewidth=1.4) for name, color in colors.items()}
-    marks |= {
-        f"labelled, class {number + 1}": _dot(theme.foreground, 5, MARKERS[number % len(MARKERS)])
-        for number in _classes(panels[0])
-    }
-    legend(picture, {**marks, "unlabelled": _dot(theme.muted, 1.8)}, columns=5)
-    return picture
-
-
-def _stage(axes: Axes, panel: Boundaries, colors: Mapping[str, str], theme: Theme) -> None:
-    """The boundary of each network between the examples."""
-    x, y = panel.unlabelled.T.numpy()
-    axes.scatter(x, y, s=2.5, color=theme.muted, linewidths=0, alpha=0.5)
-    for name, surface in panel.surfaces.items():
-        _boundary(axes, surface, colors[name], 1.4)
-    for number in _classes(panel):
-        x, y = panel.labelled[panel.classes == number].T.numpy()
-        axes.scatter(
-            x, y, s=34, marker=MARKERS[number % len(MARKERS)], color=theme.foreground,
-            edgecolors=theme.background, linewidths=0.8, zorder=4,
-        )  # fmt: skip
-    axes.set_title(panel.title)
-    axes.set(xticks=[], yticks=[], aspect="equal")
-    axes.spines[:].set_visible(True)
-
-
-def _plane(axes: Axes, plane: Plane, size: float, theme: Theme) -> None:
-    """The answers as color, the boundaries, the grid and the examples."""
-    left, right, low, high = (
-        float(axis[end]) for axis in (plane.surface.x, plane.surface.y) for end in (0, -1)
-    )
-    axes.imshow(
-        _tinted(plane.surface, theme), extent=(left, right, low, high), origin="lower",
-        aspect="auto", interpolation="bilinear",
-    )  # fmt: skip
-    _boundary(axes, plane.surface, theme.foreground, 0.6)
-    if plane.grid is not None:
-        x, y = plane.grid.T.numpy()
-        axes.scatter(x, y, s=size / 8, color=theme.foreground, linewidths=0)
-    colors = [_color(number, theme) for number in plane.classes.tolist()]
-    x, y = plane.points.T.numpy()
-    axes.scatter(x, y, s=size, c=colors, edgecolors=theme.background, linewidths=0.4)
-    axes.set(xticks=[], yticks=[], xlim=(left, right), ylim=(low, high), box_aspect=1)
-    axes.spines[:].set_visible(True)
-
-
-def _color(number: int, theme: Theme) -> str:
-    """Color of a class."""
-    return theme.models[number % len(theme.models)]
-
-
-def _tinted(surface: Surface, theme: Theme) -> Float[np.ndarray, "height width 3"]:
-    """Color of the most probable class, stronger where it is more probable."""
-    probabilities = surface.probabilities.double().numpy()
-    number = probabilities.shape[-1]
-    colors = np.array([to_rgb(_color(one, theme)) for one in range(number)])
-    sure = (probabilities.max(-1, keepdims=True) - 1 / number) / (1 - 1 / number)
-    background = np.array(to_rgb(theme.background))
-    tinted: np.ndarray = colors[probabilities.argmax(-1)] - background
-    return background + STRONGEST * sure * tinted
-
-
-def _boundary(axes: Axes, surface: Surface, color: str, width: float) -> None:
-    """Lines where a class is as probable as the most probable other one.
-
-    They follow the logarithms: probabilities jump from 0 to 1 between two points of the grid.
-    """
-    logs = np.log(surface.probabilities.double().clamp(min=LEAST).numpy())
-    for number in range(1, logs.shape[-1]):
-        ahead = logs[..., number] - np.delete(logs, number, axis=-1).max(-1)
-        if ahead.min() < 0 < ahead.max():
-            axes.contour(surface.x, surface.y, ahead, levels=[0], colors=[color], linewidths=width)
-
-
-def _classes(panel: Boundaries) -> list[int]:
-    """The classes of labelled examples, ascending."""
-    return sorted(set(panel.classes.tolist()))
-
-
-def _dot(color: str, size: float, marker: str = "o") -> Line2D:
-    """Mark of a legend."""
-    return Line2D([], [], color=color, marker=marker, markersize=size, linestyle="")
-
-
-SURFACES_SIZE: Final = 120
-"""Values along each axis of a plane."""
-GRID: Final = 30
-"""Values along each axis of the inputs whose representations are dots."""
-PAIRED: Final = 100
-"""Examples whose pairs of different classes are mixed, the first ones."""
-INPUT: Final = "input"
-"""Name of the plane of inputs."""
-HIDDEN: Final = "hidden"
-"""Name of the plane of the layer."""
-
-SURFACES_CAPTION: Final = (
+SURFACES: Final = (
     "Color: the class that a network of seed {seed} answers with, paler where it is less sure. "
     "Line: where two classes are as probable. Colored dots: examples. Above, the plane of inputs; "
     "below, that of the layer {layer}, with the representations of inputs on a uniform grid over "
@@ -233,184 +59,226 @@ SURFACES_CAPTION: Final = (
     "dots. Halfway: of the representations of {paired} examples, the mean of two of different "
     "classes."
 )
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class _Looked:
-    """Findings in one network.
-
-    Args:
-        planes: That of inputs, and that of the layer.
-        halfway: Mean confidence halfway between representations of different classes.
-    """
-
-    planes: tuple[Plane, Plane]
-    halfway: float
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class DecisionSurfaces:
-    """Answers of networks over the planes of their inputs and of a layer of two units.
-
-    A row's quantities have the name of its cells without the regime, then `input`, `hidden` or
-    `halfway`, e.g. `manifold-mixup/hidden`.
-
-    Args:
-        layer: Name of the layer.
-        regime: Whose problems are drawn.
-    """
-
-    layer: str
-    regime: str = TRAINING
-
-    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
-        """The planes of the first network of each row; `None` where nothing has been run.
-
-        Args:
-            figure: What the paper says.
-            report: The figure's cells with what was found.
-            store: Where the trained networks lie.
-
-        Raises:
-            ValueError: If items are not two numbers, one in a problem, or the layer has not two
-                outputs.
-            StoreError: If a trained network is missing.
-        """
-        if store is None or not report.run:
-            return None
-        found = [
-            (row, [self._looked(looked_into(row, record, store)) for record in row.records])
-            for row in report.run
-        ]
-        first = [looked[0].planes for _, looked in found]
-        planes = {INPUT: [pair[0] for pair in first], HIDDEN: [pair[1] for pair in first]}
-        seeds = sorted({row.records[0].seed for row, _ in found})
-        return Plate(
-            name="decision-surfaces",
-            title="Answers over the plane",
-            caption=SURFACES_CAPTION.format(
-                seed=text.span(str(seeds[0]), str(seeds[-1])), layer=self.layer, paired=PAIRED
-            ),
-            draw=partial(draw_planes, planes, [row.claim.row for row, _ in found]),
-            findings=tuple(
-                finding
-                for row, looked in found
-                for finding in _findings_surfaces(figure, row, looked)
-            ),
-        )
-
-    def _looked(self, run: LookedInto) -> _Looked:
-        """Both planes of a network, and how sure it is between classes."""
-        problems = run.sets[self.regime]
-        points, network = plane_points(problems), run.network
-        inputs = surface_of(network, *plane_axes(points, SURFACES_SIZE))
-        uniform = plane_problems(*plane_axes(points, GRID, margin=0))
-        grid, own = (representations_of(network, some, self.layer) for some in (uniform, problems))
-        (halfway,) = confidence_between(network, problems[:PAIRED], (0.5,), self.layer)
-        hidden = surface_of(network, *plane_axes(torch.cat([grid, own]), SURFACES_SIZE), self.layer)
-        return _Looked(
-            planes=(
-                Plane(surface=inputs, points=points, classes=problems.target),
-                Plane(surface=hidden, points=own, classes=problems.target, grid=grid),
-            ),
-            halfway=halfway,
-        )
-
-
-def _findings_surfaces(figure: Figure, row: Row, looked: list[_Looked]) -> Iterator[Finding]:
-    """Confidence over both planes and between classes, over the networks of a row."""
-    name = row.claim.cell.rpartition("/")[0]
-    values = {
-        INPUT: ("over the plane of inputs", [one.planes[0].surface.confidence for one in looked]),
-        HIDDEN: ("over the hidden plane", [one.planes[1].surface.confidence for one in looked]),
-        "halfway": ("halfway between classes", [one.halfway for one in looked]),
-    }
-    for quantity, (where, shares) in values.items():
-        yield Finding(
-            what=f"{row.claim.row}: mean confidence {where}",
-            paper=figure.words(f"{name}/{quantity}"),
-            ours=text.over_counted([100 * share for share in shares]),
-        )
-
-
-BOUNDARIES_SIZE: Final = 200
-"""Values along each axis of the plane."""
-
-BOUNDARIES_CAPTION: Final = (
+BOUNDARIES: Final = (
     "Lines: where a network of seed {seed} finds two classes as probable. Large marks: the "
     "labelled examples of training. Small dots: the unlabelled ones."
 )
 
 
-@final
-@dataclass(frozen=True, kw_only=True)
-class DecisionBoundaries:
-    """Decision boundaries of rows in one plane, a panel for each column.
+@network_exhibit
+def decision_surfaces(evidence: Evidence, *, layer: str, regime: str = TRAINING) -> Plate:
+    """Measure answers over the planes of inputs and of a layer of two units.
+
+    A row's quantities have the name of its cells without the regime, then `input`, `hidden` or
+    `halfway`, e.g. `manifold-mixup/hidden`.
+
+    Args:
+        evidence: Classifiers of points.
+        layer: Name of the layer.
+        regime: Regime of the drawn examples.
+    """
+    upper, lower, findings = list[Panel](), list[Panel](), []
+    side = min(WIDTH / len(evidence.run), LARGEST)
+    classes = 0
+    for row in evidence.run:
+        name, values = row.claim.row, list[tuple[float, float, float]]()
+        for record in row.records:
+            run = evidence.looked_into(row, record)
+            inputs, hidden, grid, own = _surfaces(run, layer, regime)
+            problems = run.sets[regime][:PAIRED]
+            (halfway,) = confidence_between(run.network, problems, (0.5,), layer)
+            values.append((inputs.confidence, hidden.confidence, halfway))
+            if record is row.records[0]:
+                target, classes = run.sets[regime].target, inputs.probabilities.shape[-1]
+                title = textwrap.fill(name, round(LETTERS * side), break_long_words=False)
+                first = not upper
+                points = plane_points(run.sets[regime])
+                upper.append(surface(inputs, points, target, DOT * side, title, "input" * first))
+                lower.append(
+                    surface(hidden, own, target, DOT * side, "", "hidden" * first, grid)
+                )  # fmt: skip
+        cell = row.claim.cell.rpartition("/")[0]
+        for number, (quantity, where) in enumerate(
+            (
+                ("input", "over the plane of inputs"),
+                ("hidden", "over the hidden plane"),
+                ("halfway", "halfway between classes"),
+            )
+        ):
+            shares = text.over_counted([100 * one[number] for one in values])
+            what = f"{name}: mean confidence {where}"
+            findings.append(evidence.finding(what, f"{cell}/{quantity}", shares))
+    return Plate(
+        name="decision-surfaces",
+        title="Answers over the plane",
+        caption=SURFACES.format(seed=evidence.seed, layer=layer, paired=PAIRED),
+        draw=Drawing(
+            rows=[upper, lower],
+            height=side * 2 + 2 * LEGEND,
+            legend=(
+                *(Dots(color=number, name=f"class {number + 1}") for number in range(classes)),
+                Dots(size=2.5, name="grid of inputs"),
+            ),
+            columns=classes + 1,
+        ),
+        findings=tuple(findings),
+    )
+
+
+def _surfaces(
+    run: LookedInto, layer: str, regime: str
+) -> tuple[Surface, Surface, Float[Tensor, "item 2"], Float[Tensor, "batch 2"]]:
+    """Answer over both planes; represent a grid of inputs, and examples."""
+    points, network = plane_points(run.sets[regime]), run.network
+    uniform = plane_problems(*plane_axes(points, GRID, margin=0))
+    grid, own = (
+        representations_of(network, some, layer) for some in (uniform, run.sets[regime])
+    )  # fmt: skip
+    return (
+        surface_of(network, *plane_axes(points, FINE)),
+        surface_of(network, *plane_axes(torch.cat([grid, own]), FINE), layer),
+        grid,
+        own,
+    )
+
+
+def surface(
+    found: Surface,
+    points: Float[Tensor, "batch 2"],
+    classes: Int[Tensor, " batch"],
+    size: float,
+    title: str,
+    label: str,
+    grid: Float[Tensor, "item 2"] | None = None,
+) -> Panel:
+    """Lay out answers as colors, the boundaries, a grid of inputs and the examples.
+
+    Args:
+        found: Probabilities of classes over a plane.
+        points: Points of examples.
+        classes: Classes of the examples.
+        size: Area of the dot of an example, square points.
+        title: Name of the network.
+        label: Name of the plane.
+        grid: Points that a uniform grid of inputs is mapped to; `None` in the plane of inputs.
+    """
+    probabilities = found.probabilities.double().numpy()
+    number = probabilities.shape[-1]
+    sure = STRONGEST * (probabilities.max(-1) - 1 / number) / (1 - 1 / number)
+    answers = probabilities.argmax(-1)
+    ends = tuple(float(axis[end]) for axis in (found.x, found.y) for end in (0, -1))
+    left, right, low, high = ends
+    tints: dict[Color, np.ndarray] = {n: sure * (answers == n) for n in range(number)}
+    grids = () if grid is None else (Dots(x=grid[:, 0], y=grid[:, 1], size=size / 8),)
+    return Panel(
+        marks=(
+            Cells(tints=tints, plane=(left, right, low, high), is_smooth=True),
+            *_boundaries(found, "foreground", 0.6),
+            *grids,
+            Dots(
+                x=points[:, 0], y=points[:, 1], color=classes.tolist(), size=size, edge="background"
+            ),
+        ),
+        title=title,
+        y_label=label,
+        x_limits=(left, right),
+        y_limits=(low, high),
+        frame="box",
+    )
+
+
+def _boundaries(found: Surface, color: Color, width: float) -> Iterator[Boundary]:
+    """Find the lines at which a class is as probable as the most probable other class.
+
+    They follow the logarithms: probabilities jump from 0 to 1 between two points of the grid.
+    """
+    logs = np.log(found.probabilities.double().clamp(min=LEAST).numpy())
+    for number in range(1, logs.shape[-1]):
+        ahead = logs[..., number] - np.delete(logs, number, axis=-1).max(-1)
+        yield Boundary(x=found.x, y=found.y, heights=ahead, color=color, width=width)
+
+
+@network_exhibit
+def decision_boundaries(evidence: Evidence, *, unlabelled: str) -> Plate:
+    """Measure the decision boundaries of rows in one plane, a panel for each column.
 
     The quantities are named after the columns.
 
     Args:
+        evidence: Classifiers of points.
         unlabelled: Name of the set of unlabelled examples.
     """
-
-    unlabelled: str
-
-    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
-        """Boundaries of the first network of each cell; `None` where nothing has been run.
-
-        Args:
-            figure: What the paper says.
-            report: The figure's cells with what was found.
-            store: Where the trained networks lie.
-
-        Raises:
-            ValueError: If items are not two numbers, one in a problem.
-            StoreError: If a trained network is missing.
-        """
-        if store is None or not report.run:
-            return None
-        columns: dict[str, list[Row]] = {}
-        for row in report.run:
-            columns.setdefault(row.claim.column, []).append(row)
-        seeds = sorted({row.records[0].seed for row in report.run})
-        panels = [self._panel(column, rows, store) for column, rows in columns.items()]
-        return Plate(
-            name="decision-boundaries",
-            title="Decision boundaries",
-            caption=BOUNDARIES_CAPTION.format(seed=text.span(str(seeds[0]), str(seeds[-1]))),
-            draw=partial(draw_boundaries, panels),
-            findings=tuple(
-                finding
-                for column, rows in columns.items()
-                for finding in _findings_boundaries(figure, column, rows)
-            ),
-        )
-
-    def _panel(self, column: str, rows: Sequence[Row], store: Store) -> Boundaries:
-        """The networks of a column, and the examples of the first."""
-        runs = {row.claim.row: looked_into(row, row.records[0], store) for row in rows}
+    columns: dict[str, list[Row]] = {}
+    for row in evidence.run:
+        columns.setdefault(row.claim.column, []).append(row)
+    panels, findings = [], []
+    height = 0.0
+    for column, rows in columns.items():
+        runs = {row.claim.row: evidence.looked_into(row) for row in rows}
         sets = next(iter(runs.values())).sets
-        labelled, unlabelled = (plane_points(sets[name]) for name in (TRAINING, self.unlabelled))
-        axes = plane_axes(torch.cat([labelled, unlabelled]), BOUNDARIES_SIZE)
-        return Boundaries(
-            title=column,
-            surfaces={name: surface_of(run.network, *axes) for name, run in runs.items()},
-            labelled=labelled,
-            classes=sets[TRAINING].target,
-            unlabelled=unlabelled,
-        )
+        labelled, other = (plane_points(sets[name]) for name in (TRAINING, unlabelled))
+        axes = plane_axes(torch.cat([labelled, other]), FINEST)
+        spans = [float(axis[-1] - axis[0]) for axis in axes]
+        height = height or WIDTH / len(columns) * spans[1] / spans[0]
+        surfaces = {name: surface_of(run.network, *axes) for name, run in runs.items()}
+        panels.append(stage(column, surfaces, labelled, sets[TRAINING].target, other))
+        first, *others = rows
+        for row in others:
+            mine, theirs = (mean_and_standard_error(one.values).mean for one in (first, row))
+            counts = [len(one.records) for one in (first, row)]
+            findings.append(
+                evidence.finding(
+                    f"{column}: {score_label(first)} of {first.claim.row} less {row.claim.row}",
+                    column,
+                    f"{text.signed(mine - theirs, 1)} ({text.networks(min(counts), max(counts))})",
+                )
+            )
+    return Plate(
+        name="decision-boundaries",
+        title="Decision boundaries",
+        caption=BOUNDARIES.format(seed=evidence.seed),
+        draw=Drawing(rows=[panels], height=height + 2 * LEGEND, columns=5),
+        findings=tuple(findings),
+    )
 
 
-def _findings_boundaries(figure: Figure, column: str, rows: Sequence[Row]) -> Iterator[Finding]:
-    """Difference of the first row from each other one."""
-    first, *others = rows
-    for other in others:
-        mine, theirs = (mean_and_standard_error(row.values).mean for row in (first, other))
-        counts = [len(row.records) for row in (first, other)]
-        yield Finding(
-            what=f"{column}: {score_label(first)} of {first.claim.row} less {other.claim.row}",
-            paper=figure.words(column),
-            ours=f"{text.signed(mine - theirs, 1)} ({text.networks(min(counts), max(counts))})",
+def stage(
+    title: str,
+    surfaces: Mapping[str, Surface],
+    labelled: Float[Tensor, "batch 2"],
+    classes: Int[Tensor, " batch"],
+    unlabelled: Float[Tensor, "item 2"],
+) -> Panel:
+    """Lay out the boundary of each network between the examples.
+
+    Args:
+        title: Common stage of the networks.
+        surfaces: Probabilities of classes, by the name of a network.
+        labelled: Points of labelled examples.
+        classes: Classes of the labelled examples.
+        unlabelled: Points of unlabelled examples.
+    """
+    lines: list[Boundary | Curve] = []
+    for number, (name, found) in enumerate(surfaces.items()):
+        lines += [*_boundaries(found, number, 1.4), Curve(color=number, width=1.4, name=name)]
+    marks = [
+        Dots(
+            x=labelled[classes == number, 0],
+            y=labelled[classes == number, 1],
+            size=34,
+            marker=MARKERS[number % len(MARKERS)],
+            edge="background",
+            name=f"labelled, class {number + 1}",
         )
+        for number in _classes(classes)
+    ]
+    dots = Dots(
+        x=unlabelled[:, 0], y=unlabelled[:, 1], size=2.5, color="muted", opacity=0.5,
+    )  # fmt: skip
+    named = Dots(size=4, color="muted", name="unlabelled")
+    return Panel(marks=(dots, *lines, *marks, named), title=title, frame="box", is_square=True)
+
+
+def _classes(classes: Int[Tensor, " batch"]) -> Sequence[int]:
+    """List the classes of labelled examples, ascending."""
+    return sorted(set(classes.tolist()))

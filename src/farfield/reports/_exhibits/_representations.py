@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Final, cast, final
+from collections.abc import Sequence
+from typing import Final, cast
 
-import numpy as np
 import torch
-from matplotlib.axes import Axes
-from matplotlib.colors import to_hex, to_rgb
-from matplotlib.figure import Figure as Picture
-from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
 from torch import Tensor, nn
 
 from farfield.analysis import embeddings_of, key_overlap, keys_of, principal_components
@@ -28,25 +20,31 @@ from farfield.analysis.internal import (
 )
 from farfield.core import stream
 from farfield.experiments import Experiment, ScoringNetwork
-from farfield.records import Record, Store
-from farfield.reports._exhibits._exhibit import Figure, Finding, Plate
-from farfield.reports._exhibits._looked_into import looked_into
-from farfield.reports._profile._axes import WIDTH, legend
-from farfield.reports._profile._theme import Theme, in_style
+from farfield.records import Record
+from farfield.reports._exhibits._exhibit import Evidence, Finding, Plate, network_exhibit
+from farfield.reports._exhibits._frames import FAINT, Color, Curve, Dots, Drawing, Label, Panel
 from farfield.reports._report import _text as text
-from farfield.reports._report._report import Report, Row
+from farfield.reports._report._report import Row
 from farfield.tasks import TRAINING
 from farfield.tasks.internal import Candidates, HasSubsets
 from farfield.training.internal import problems_of_run
 
-EMBEDDINGS_PROBLEMS: Final = 512
-"""Most problems of a region that are looked at: whole test batches of 32."""
-EMBEDDINGS_DRAWN: Final = 600
-"""Most points of a panel."""
+EMBEDDED: Final = 512
+"""Maximum number of embedded problems of a region: whole test batches of 32."""
+POINTS: Final = 600
+"""Maximum number of points of a panel of embeddings."""
 BINS: Final = 29
-"""Bins of the mean line; levels of a region fall into a bin each."""
+"""Number of bins of the mean line; each level of a region has a bin."""
+KEYED: Final = 360
+"""Maximum number of problems of a set whose keys are measured; both sets have equal weight."""
+DRAWN: Final = 120
+"""Maximum number of problems of a set whose keys are drawn."""
+ROOM: Final = 0.12
+"""Room beside the points of a panel of keys, as a share of their range."""
+BESIDE: Final = ((-7.0, 5.0), (3.0, 9.0), (8.0, -6.0))
+"""Distance of the numbers of the first positions from their means, points; later ones have none."""
 
-EMBEDDINGS_CAPTION: Final = (
+EMBEDDINGS: Final = (
     "Embeddings as the scorer receives them, premises once for each candidate, of {problems} "
     "problems; every point is one, of the network of seed {seed}. Up: along the first principal "
     "component of all of them, its sign arbitrary. Across: the level that the picture was drawn "
@@ -56,217 +54,7 @@ EMBEDDINGS_CAPTION: Final = (
     "with its R². The paper shows the network with the highest test accuracy; we show the first "
     "and measure all, since test problems select nothing here. Linearity: R² along the dimension."
 )
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class _Looked:
-    """Findings in the networks of a row.
-
-    Args:
-        row: The cell.
-        components: One for each network, by seed.
-        dimensions: Names of the dimensions.
-        problems: Number of problems looked at in each network.
-    """
-
-    row: Row
-    components: tuple[FirstComponent, ...]
-    dimensions: tuple[str, ...]
-    problems: int
-
-    @property
-    def name(self) -> str:
-        """The row within names of quantities, e.g. `"context-norm"`."""
-        return self.row.claim.cell.rpartition("/")[0]
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class EmbeddingsByDimension:
-    """First principal component of the embeddings against each latent dimension.
-
-    A row's quantities have the name of its cells without the regime, then `share` for the
-    component's share of the variance and `linearity/` with the dimension for the R² of the
-    straight line, e.g. `context-norm/share` and `context-norm/linearity/size`.
-    """
-
-    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
-        """The embeddings behind the cells of a figure; `None` where nothing has been run.
-
-        Args:
-            figure: What the paper says.
-            report: The figure's cells with what was found.
-            store: Where the trained networks lie.
-
-        Raises:
-            ValueError: If a cell's problems are not analogies drawn from levels, in parts by the
-                dimension that varies.
-            StoreError: If a trained network is missing.
-        """
-        if store is None:
-            return None
-        looked = [_looked_into_embeddings(row, store) for row in report.run]
-        if not looked:
-            return None
-        seeds = sorted({one.row.records[0].seed for one in looked})
-        return Plate(
-            name="embeddings",
-            title="Embeddings against what they show",
-            caption=EMBEDDINGS_CAPTION.format(
-                problems=looked[0].problems,
-                seed=text.span(str(seeds[0]), str(seeds[-1])),
-                bins=BINS,
-            ),
-            draw=partial(_draw_embeddings, looked),
-            findings=tuple(
-                finding for one in looked for finding in _findings_embeddings(figure, one)
-            ),
-        )
-
-
-def _looked_into_embeddings(row: Row, store: Store) -> _Looked:
-    task = row.claim.experiment.problem_task
-    if not isinstance(task, HasSubsets) or not isinstance(task, Candidates):
-        raise ValueError(f"{row.name} must be of analogies in parts, got {type(task).__name__}")
-    some = problems_of_run(task, row.records[0].seed)[row.claim.regime][:EMBEDDINGS_PROBLEMS]
-    return _Looked(
-        row=row,
-        components=tuple(_component(row, record, store) for record in row.records),
-        dimensions=tuple(task.parts(some)),
-        problems=len(some),
-    )
-
-
-def _component(row: Row, record: Record, store: Store) -> FirstComponent:
-    """The first component in a run's network."""
-    run = looked_into(row, record, store)
-    problems = run.sets[row.claim.regime][:EMBEDDINGS_PROBLEMS]
-    parts = cast("HasSubsets", run.task).parts(problems)
-    context = _context_of_values(row.claim.experiment, len(parts))
-    everything = [chosen | True for chosen in parts.values()]
-    shown = everything if context is None else [*parts.values()]
-    return first_component(embeddings_of(run.network, problems, context), shown)
-
-
-def _context_of_values(experiment: Experiment, num_values: int) -> nn.Module | None:
-    """The normalization of an experiment, for as many values; None where it has none."""
-    model, task = experiment.model, experiment.problem_task
-    if not isinstance(model, ScoringNetwork):
-        raise ValueError(f"model must be a ScoringNetwork, got {type(model).__name__}")
-    if model.context is None:
-        return None
-    offered: dict[str, object] = {"num_features": num_values, "segments": task.segments}
-    return model.context.build(offered, stream(0, "values")).double().eval()
-
-
-def _findings_embeddings(figure: Figure, looked: _Looked) -> list[Finding]:
-    """The share of the component, then how it follows each dimension, over the networks."""
-    label = looked.row.claim.row
-    share = [100 * component.share for component in looked.components]
-    found = [
-        Finding(
-            what=f"{label}: share of variance of component 1",
-            paper=figure.words(f"{looked.name}/share"),
-            ours=text.over_counted(share),
-        )
-    ]
-    for place, dimension in enumerate(looked.dimensions):
-        fits = [component.along[place].fit.share for component in looked.components]
-        found.append(
-            Finding(
-                what=f"{label}: linearity along {dimension}",
-                paper=figure.words(f"{looked.name}/linearity/{dimension}"),
-                ours=text.over_counted(fits, digits=3, unit=""),
-            )
-        )
-    return found
-
-
-@in_style
-def _draw_embeddings(looked: Sequence[_Looked], theme: Theme) -> Picture:
-    """A row of panels for each normalization, a column for each dimension."""
-    down, across = len(looked), len(looked[0].dimensions)
-    size = (WIDTH, 1.55 * down + 0.55)
-    picture = Picture(figsize=size)
-    grid = picture.subplots(down, across, squeeze=False, sharey="row")
-    for panels, one in zip(grid, looked, strict=True):
-        component = one.components[0]
-        for axes, along in zip(panels, component.along, strict=True):
-            _panel_embeddings(axes, along, theme)
-            normalized = one.row.claim.experiment.model.context is not None  # type: ignore[attr-defined]
-            axes.set_xlabel(
-                f"{'normalized ' * normalized}level", fontsize=7, color=theme.foreground
-            )
-        panels[0].set_ylabel(
-            f"{one.row.claim.row}\ncomponent 1 ({100 * component.share:.0f} %)",
-            fontsize=7.3, color=theme.foreground,
-        )  # fmt: skip
-    for axes, dimension in zip(grid[0], looked[0].dimensions, strict=True):
-        axes.set_title(
-            dimension.replace("-", " ").title(),
-            fontsize=8.2, pad=6,
-        )  # fmt: skip
-    picture.suptitle(_subject(looked), x=0.01, ha="left", fontsize=7.7, color=theme.muted)
-    legend(picture, _marks(theme), columns=3)
-    return picture
-
-
-def _subject(looked: Sequence[_Looked]) -> str:
-    """Subject and network, e.g. `VAEC, regions, Region 2: seed 0, 20 % of steps`."""
-    rows = [one.row for one in looked]
-    seeds = sorted({row.records[0].seed for row in rows})
-    fractions = [row.judgement.fraction or 0.0 for row in rows]
-    return (
-        f"{rows[0].claim.subject}, {rows[0].claim.column}: "
-        f"seed {text.span(str(seeds[0]), str(seeds[-1]))}, "
-        f"{text.shares(min(fractions), max(fractions))} of steps"
-    )
-
-
-def _marks(theme: Theme) -> Mapping[str, Line2D]:
-    """Legend entries."""
-    dots, red = theme.models[0], theme.models[1]
-    return {
-        "embedding": Line2D(
-            [], [], color=dots, marker="o", markersize=2.5, linestyle="", alpha=0.6
-        ),
-        "mean": Line2D([], [], color=theme.foreground, linewidth=1.6),
-        "linear fit": Line2D([], [], color=red, linewidth=0.9),
-    }
-
-
-def _panel_embeddings(axes: Axes, along: ComponentFit, theme: Theme) -> None:
-    """Points, their mean and the line through them."""
-    some = stream(0, "points", "drawn").numpy().permutation(len(along.values))[:EMBEDDINGS_DRAWN]
-    axes.scatter(
-        along.values[some], along.heights[some],
-        s=3, color=theme.models[0], linewidths=0, alpha=0.3, zorder=2,
-    )  # fmt: skip
-    means = mean_line(along.values, along.heights, BINS).numpy()
-    axes.plot(*means, color=theme.foreground, linewidth=1.6, zorder=3)
-    axes.margins(y=0.1)
-    ends = [float(along.values.min()), float(along.values.max())]
-    line = [along.fit.intercept + along.fit.slope * end for end in ends]
-    axes.plot(ends, line, color=theme.models[1], linewidth=0.9, zorder=4)
-    axes.annotate(
-        f"R² {along.fit.share:.2f}", (0.97 if along.fit.slope < 0 else 0.03, 1), (0, -1),
-        ("axes fraction", "axes fraction"), textcoords="offset points", fontsize=6.5,
-        color=theme.foreground, va="top", ha="right" if along.fit.slope < 0 else "left", zorder=5,
-        path_effects=[withStroke(linewidth=1.6, foreground=theme.background)],
-    )  # fmt: skip
-
-
-BESIDE: Final = ((-7, 5), (3, 9), (8, -6))
-"""Offset of the numbers of the first places from their means, points; those of later places are on
-them."""
-
-KEYS_PROBLEMS: Final = 360
-"""Most problems of a set that are looked at, so that both sets weigh alike."""
-KEYS_DRAWN: Final = 120
-"""Most problems of a set that are drawn."""
-
-KEYS_CAPTION: Final = (
+KEYS: Final = (
     "Keys along the first two principal components of all keys shown, those of seed {seed}; "
     "{problems} problems of each set. (a) Written at each place, training problems. (b) Written at "
     "the first {first} places. (c) Read where the items of the first {first} places come again. "
@@ -278,218 +66,276 @@ KEYS_CAPTION: Final = (
 )
 
 
-@final
-@dataclass(frozen=True, kw_only=True)
-class _Network:
-    """The keys of one trained network.
+@network_exhibit
+def embeddings_by_dimension(evidence: Evidence) -> Plate:
+    """Measure the first principal component of the embeddings against each latent dimension.
+
+    A row's quantities have the name of its cells without the regime, then `share` for the
+    component's share of the variance and `linearity/` with the dimension for the R² of the
+    straight line, e.g. `context-norm/share` and `context-norm/linearity/size`.
 
     Args:
-        seed: Number of its run.
-        training: Keys of training problems.
-        test: Keys of problems of the claim's regime.
+        evidence: Networks of analogies drawn from levels, with a subset for each dimension.
     """
-
-    seed: int
-    training: Keys
-    test: Keys
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class KeysByPlace:
-    """Principal components of the keys of an ESBN, and their overlap between places and sets.
-
-    The quantities are named after the fields of `farfield.analysis.KeyOverlap`.
-    """
-
-    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
-        """The keys behind a figure of one cell; `None` where nothing has been run.
-
-        Args:
-            figure: What the paper says.
-            report: The figure's cell with what was found.
-            store: Where the trained networks lie.
-
-        Raises:
-            ValueError: If the figure has several cells.
-            StoreError: If a trained network is missing.
-        """
-        if store is None:
-            return None
-        if len(report.rows) != 1:
-            raise ValueError(f"{report.key} must have one cell, got {len(report.rows)}")
-        (row,) = report.rows
-        if not row.records:
-            return None
-        networks = [_looked_into_keys(row, record, store) for record in row.records]
-        first, overlaps = networks[0], [key_overlap(one.training, one.test) for one in networks]
-        problems, length, _ = first.training.written.shape
-        return Plate(
-            name="keys",
-            title="Keys written and recalled",
-            caption=KEYS_CAPTION.format(
-                seed=first.seed, problems=problems, first=_followed(first), length=length
-            ),
-            draw=partial(_draw_keys, row, first),
-            findings=_findings_keys(figure, overlaps),
+    rows, findings = list[list[Panel]](), list[Finding]()
+    problems = 0
+    for row in evidence.run:
+        task = row.claim.experiment.problem_task
+        if not isinstance(task, HasSubsets) or not isinstance(task, Candidates):
+            raise ValueError(f"{row.name} must be of analogies in parts, got {type(task).__name__}")
+        some = problems_of_run(task, row.records[0].seed)[row.claim.regime][:EMBEDDED]
+        problems = problems or len(some)
+        dimensions = tuple(task.parts(some))
+        components = [_component(evidence, row, record) for record in row.records]
+        name = row.claim.cell.rpartition("/")[0]
+        shares = text.over_counted([100 * one.share for one in components])
+        what = f"{row.claim.row}: share of variance of component 1"
+        findings.append(evidence.finding(what, f"{name}/share", shares))
+        for number, dimension in enumerate(dimensions):
+            fits = [one.along[number].fit.share for one in components]
+            ours = text.over_counted(fits, digits=3, unit="")
+            what = f"{row.claim.row}: linearity along {dimension}"
+            findings.append(evidence.finding(what, f"{name}/linearity/{dimension}", ours))
+        titles = [dimension.replace("-", " ").title() * (not rows) for dimension in dimensions]
+        label = f"{row.claim.row}\ncomponent 1 ({100 * components[0].share:.0f} %)"
+        is_normalized = cast("ScoringNetwork", row.claim.experiment.model).context is not None
+        rows.append(
+            [
+                _embeddings(along, title, label * (along is components[0].along[0]), is_normalized)
+                for title, along in zip(titles, components[0].along, strict=True)
+            ]
         )
+    claim = evidence.run[0].claim
+    return Plate(
+        name="embeddings",
+        title="Embeddings against what they show",
+        caption=EMBEDDINGS.format(problems=problems, seed=evidence.seed, bins=BINS),
+        draw=Drawing(
+            rows=rows,
+            height=1.55 * len(rows) + 0.55,
+            note=f"{claim.subject}, {claim.column}: seed {evidence.seed}, {evidence.steps}",
+            shares="y",
+        ),
+        findings=tuple(findings),
+    )
 
 
-def _looked_into_keys(row: Row, record: Record, store: Store) -> _Network:
-    """The keys of a run's network, on as many problems of both sets."""
-    run, names = looked_into(row, record, store), (TRAINING, row.claim.regime)
-    count = min(KEYS_PROBLEMS, *(len(run.sets[name]) for name in names))
+def _component(evidence: Evidence, row: Row, record: Record) -> FirstComponent:
+    """Fit the first component in a run's network."""
+    run = evidence.looked_into(row, record)
+    problems = run.sets[row.claim.regime][:EMBEDDED]
+    parts = cast("HasSubsets", run.task).parts(problems)
+    context = _context(row.claim.experiment, len(parts))
+    everything = [chosen | True for chosen in parts.values()]
+    shown = everything if context is None else [*parts.values()]
+    return first_component(embeddings_of(run.network, problems, context), shown)
+
+
+def _context(experiment: Experiment, num_values: int) -> nn.Module | None:
+    """Build the normalization of an experiment for some values; `None` where it has none."""
+    model, task = experiment.model, experiment.problem_task
+    if not isinstance(model, ScoringNetwork):
+        raise ValueError(f"model must be a ScoringNetwork, got {type(model).__name__}")
+    if model.context is None:
+        return None
+    offered: dict[str, object] = {"num_features": num_values, "segments": task.segments}
+    return model.context.build(offered, stream(0, "values")).double().eval()
+
+
+def _embeddings(along: ComponentFit, title: str, label: str, is_normalized: bool) -> Panel:
+    """Lay out points, their mean and the line through them."""
+    some = stream(0, "points", "drawn").numpy().permutation(len(along.values))[:POINTS]
+    x, y = mean_line(along.values, along.heights, BINS).numpy()
+    ends = [float(along.values.min()), float(along.values.max())]
+    fit = [along.fit.intercept + along.fit.slope * end for end in ends]
+    inside = (0.97 if along.fit.slope < 0 else 0.03, 0.95)
+    return Panel(
+        marks=(
+            Dots(x=along.values[some], y=along.heights[some], size=3, color=0, opacity=0.3,
+                 name="embedding"),
+            Curve(x=x, y=y, width=1.6, name="mean"),
+            Curve(x=ends, y=fit, color=1, width=0.9, name="linear fit"),
+            Label(text=f"R² {along.fit.share:.2f}", at=inside, inside=True),
+        ),
+        title=title,
+        x_label=f"{'normalized ' * is_normalized}level",
+        y_label=label,
+    )  # fmt: skip
+
+
+@network_exhibit
+def keys_by_position(evidence: Evidence) -> Plate:
+    """Measure principal components of the keys of an ESBN, and their overlap.
+
+    The quantities are the fields of `farfield.analysis.KeyOverlap`.
+
+    Args:
+        evidence: Networks with keys, of one cell.
+    """
+    if len(evidence.report.rows) != 1:
+        raise ValueError(
+            f"{evidence.report.key} must have one cell, got {len(evidence.report.rows)}"
+        )
+    (row,) = evidence.run
+    networks = [_keys(evidence, row, record) for record in row.records]
+    overlaps = [key_overlap(*one) for one in networks]
+    training, _ = networks[0]
+    problems, length, _ = training.written.shape
+    first = training.recalled.shape[1]
+    return Plate(
+        name="keys",
+        title="Keys written and recalled",
+        caption=KEYS.format(
+            seed=row.records[0].seed, problems=problems, first=first, length=length
+        ),
+        draw=_keys_drawing(row, *networks[0]),
+        findings=_overlaps(evidence, overlaps),
+    )
+
+
+def _keys(evidence: Evidence, row: Row, record: Record) -> tuple[Keys, Keys]:
+    """Read the keys of a run's network, on as many training problems as test problems."""
+    run, names = evidence.looked_into(row, record), (TRAINING, row.claim.regime)
+    count = min(KEYED, *(len(run.sets[name]) for name in names))
     training, test = (keys_of(run.network, run.sets[name][:count]) for name in names)
-    return _Network(seed=record.seed, training=training, test=test)
+    return training, test
 
 
-def _followed(network: _Network) -> int:
-    """Number of first places whose items are followed."""
-    return network.training.recalled.shape[1]
-
-
-def _findings_keys(figure: Figure, overlaps: Sequence[KeyOverlap]) -> tuple[Finding, ...]:
-    """Findings over the networks."""
-    first = len(overlaps[0].recognized)
-    length = len(overlaps[0].spread)
+def _overlaps(evidence: Evidence, overlaps: Sequence[KeyOverlap]) -> tuple[Finding, ...]:
+    """Write the overlaps over the networks."""
+    first, length = len(overlaps[0].recognized), len(overlaps[0].spread)
     earlier, later = f"places 1–{first}", f"places {first + 1}–{length}"
-    each = ", ".join(str(place) for place in range(1, first + 1))
-
-    def share(*parts: Sequence[float]) -> str:
-        return _over_networks(parts, text.networks(len(overlaps)), scale=100, digits=1, unit=" %")
-
-    def length_of(*parts: Sequence[float]) -> str:
-        return _over_networks(parts, text.networks(len(overlaps)), scale=1, digits=3, unit="")
+    each = ", ".join(str(number) for number in range(1, first + 1))
 
     def column(name: str) -> list[list[float]]:
-        """A quantity of each place, over the networks."""
+        """Collect a quantity of each position over the networks."""
         return [list(values) for values in zip(*(getattr(o, name) for o in overlaps), strict=True)]
 
     def average(name: str, start: int, stop: int) -> list[float]:
         return [sum(getattr(o, name)[start:stop]) / (stop - start) for o in overlaps]
 
-    rows = (
-        ("spread", f"spread of the keys written, mean over {earlier}; over {later}",
-         length_of(average("spread", 0, first), average("spread", first, length))),
+    spread = [average("spread", 0, first), average("spread", first, length)]
+    rows: tuple[tuple[str, str, list[list[float]], bool], ...] = (
+        ("spread", f"spread of the keys written, mean over {earlier}; over {later}", spread, False),
         ("confused", f"keys of {later} nearest to one of {earlier}",
-         share([overlap.confused for overlap in overlaps])),
+         [[overlap.confused for overlap in overlaps]], True),
         ("written_shift", f"written, places {each}: shift from training to test",
-         length_of(*column("written_shift"))),
+         column("written_shift"), False),
         ("written_accuracy", f"written, places {each}: training distinguished from test",
-         share(*column("written_accuracy"))),
+         column("written_accuracy"), True),
         ("recognized", f"written on test problems, places {each}: nearest to their own",
-         share(*column("recognized"))),
+         column("recognized"), True),
         ("recalled", f"recalled on test problems, places {each}: nearest to what was written there",
-         share(*column("recalled"))),
+         column("recalled"), True),
         ("recalled_shift", f"recalled, places {each}: shift from training to test",
-         length_of(*column("recalled_shift"))),
+         column("recalled_shift"), False),
         ("recalled_accuracy", f"recalled, places {each}: training distinguished from test",
-         share(*column("recalled_accuracy"))),
+         column("recalled_accuracy"), True),
     )  # fmt: skip
     return tuple(
-        Finding(what=what, paper=figure.words(name), ours=ours) for name, what, ours in rows
+        evidence.finding(what, name, _written(parts, len(overlaps), is_share=is_share))
+        for name, what, parts, is_share in rows
     )
 
 
-def _over_networks(
-    parts: Sequence[Sequence[float]], networks: str, *, scale: float, digits: int, unit: str
-) -> str:
-    """Mean and standard error of quantities over the networks, e.g. `0.01 ± 0.00; 0.5 ± 0.1`."""
+def _written(parts: Sequence[Sequence[float]], networks: int, *, is_share: bool) -> str:
+    """Format mean and standard error of quantities, e.g. `0.01 ± 0.00; 0.5 ± 0.1`."""
+    scale, digits, unit = (100, 1, " %") if is_share else (1, 3, "")
     written = [
         text.over_networks([scale * value for value in values], digits=digits, unit=unit)
         for values in parts
     ]
-    return f"{'; '.join(written)} ({networks})"
+    return f"{'; '.join(written)} ({text.networks(networks)})"
 
 
-@in_style
-def _draw_keys(row: Row, network: _Network, theme: Theme) -> Picture:
-    """Panels (a), (b) and (c)."""
-    components = _components(network)
-    first = _followed(network)
-    picture = Picture(figsize=(WIDTH, 2.75))
-    panels = picture.subplots(1, 3)
-    written, recalled = (
-        [getattr(keys, part) for keys in (network.training, network.test)]
-        for part in ("written", "recalled")
+def _keys_drawing(row: Row, training: Keys, test: Keys) -> Drawing:
+    """Lay out panels (a), (b) and (c)."""
+    points = [part.flatten(0, 1) for keys in (training, test) for part in keys]
+    components = principal_components(torch.cat(points))
+    first = training.recalled.shape[1]
+    contents = {
+        "a  written, training": [training.written],
+        f"b  written, places 1–{first}": [keys.written[:, :first] for keys in (training, test)],
+        "c  read when seen again": [keys.recalled for keys in (training, test)],
+    }
+    wide, *near = contents.values()
+    shared = _limits(components, [keys for sets in near for keys in sets])  # of (b) and (c)
+    limits = [_limits(components, wide), shared, shared]
+    panels = [
+        Panel(
+            marks=_key_marks(components, sets, first),
+            x_limits=ends[0],
+            y_limits=ends[1],
+            title=title,
+            x_label=_component_label(components, 0),
+            y_label=_component_label(components, 1) * (len(sets) == 1),
+        )
+        for (title, sets), ends in zip(contents.items(), limits, strict=True)
+    ]
+    claim = row.claim
+    return Drawing(
+        rows=[panels],
+        height=2.75,
+        note=f"{claim.subject}, {claim.row}, {claim.column}: seed {row.records[0].seed}, "
+        f"{text.budget(row)} of steps",
+        legend=(
+            Dots(name="training", size=9),
+            Dots(name="test, withheld shapes", marker="D", size=26, is_filled=False),
+        ),
     )
-    colors = _colors(first, written[0].shape[1], theme)
-    heads = ("a  written, training", f"b  written, places 1–{first}", "c  read when seen again")
-    contents = (written[:1], [keys[:, :first] for keys in written], recalled)
-    for axes, head, sets in zip(panels, heads, contents, strict=True):
-        _panel_keys(axes, components, sets, colors, theme)
-        axes.set_title(head, fontsize=8.2, pad=6)
-    for axes in panels[2:]:
-        axes.sharex(panels[1])
-        axes.sharey(panels[1])
-    panels[0].set_ylabel(_label(components, 1))
-    networks = f"seed {network.seed}, {text.budget(row)} of steps"
-    subject = f"{row.claim.subject}, {row.claim.row}, {row.claim.column}: {networks}"
-    picture.suptitle(subject, x=0.01, ha="left", fontsize=7.7, color=theme.muted)
-    ink = theme.foreground
-    legend(
-        picture,
-        {
-            "training": Line2D([], [], color=ink, marker="o", markersize=3, linestyle=""),
-            "test, withheld shapes": Line2D(
-                [], [], color=ink, marker="D", markersize=5, linestyle="", markerfacecolor="none"
-            ),
-        },
-        columns=2,
-    )
-    return picture
 
 
-def _components(network: _Network) -> PrincipalComponents:
-    """Of all keys written and recalled, of both sets."""
-    points = [part.flatten(0, 1) for keys in (network.training, network.test) for part in keys]
-    return principal_components(torch.cat(points))
+def _limits(
+    components: PrincipalComponents, sets: Sequence[Tensor]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Find the ends of both axes, with room for numbers beside the points."""
+    points = torch.cat([components.project(keys[:DRAWN]).flatten(0, 1) for keys in sets])
+    low, high = points.amin(0), points.amax(0)
+    room = ROOM * (high - low)
+    (left, below), (right, above) = (low - room).tolist(), (high + room).tolist()
+    return (left, right), (below, above)
 
 
-def _colors(first: int, length: int, theme: Theme) -> list[str]:
-    """A color for each place: the first ones as models have, the later ones growing faint."""
-    late = length - first
-    weights = np.linspace(0, 0.75, late)
-    shades = np.outer(1 - weights, to_rgb(theme.muted)) + np.outer(
-        weights, to_rgb(theme.background)
-    )
-    ramp = [to_hex((red, green, blue)) for red, green, blue in shades]
-    return [*theme.models[:first], *ramp]
+def _key_marks(
+    components: PrincipalComponents, sets: Sequence[Tensor], first: int
+) -> tuple[Dots | Label, ...]:
+    """Lay out keys of one or two sets, a color for each position, a number at each mean."""
+    length = sets[0].shape[1]
+    late = max(1, length - first)
+    colors: list[Color] = [
+        number if number < first else f"{0.75 * (number - first) / max(1, late - 1):.2f}{FAINT}"
+        for number in range(length)
+    ]
+    marks: list[Dots | Label] = []
+    for number, keys in reversed(list(enumerate(sets))):
+        points = components.project(keys[:DRAWN]).numpy()
+        marks += [
+            Dots(
+                x=points[:, position, 0],
+                y=points[:, position, 1],
+                color=colors[position],
+                marker="oD"[number],
+                size=(9, 26)[number],
+                is_filled=number == 0,
+                opacity=0.75,
+            )
+            for position in reversed(range(length))
+        ]
+    for position in range(length):
+        x, y = components.project(sets[0][:, position]).mean(0).tolist()
+        is_first = position < len(BESIDE)
+        marks.append(
+            Label(
+                text=str(position + 1),
+                at=(x, y),
+                offset=BESIDE[position] if is_first else (0.0, 0.0),
+                color=colors[position] if is_first else "foreground",
+                is_bold=True,
+            )
+        )
+    return tuple(marks)
 
 
-def _panel_keys(
-    axes: Axes,
-    components: PrincipalComponents,
-    sets: Sequence[Tensor],
-    colors: Sequence[str],
-    theme: Theme,
-) -> None:
-    """Keys of one or two sets, a color for each place, a number at each mean."""
-    axes.set_xlabel(_label(components, 0))
-    places = sets[0].shape[1]
-    for number, keys in enumerate(sets):
-        spots = components.project(keys[:KEYS_DRAWN])
-        for place in reversed(range(places)):
-            x, y = spots[:, place].T.numpy()
-            if number == 0:
-                axes.scatter(x, y, s=9, color=colors[place], linewidths=0, alpha=0.75, zorder=3)
-            else:
-                axes.scatter(
-                    x, y, s=26, marker="D", facecolors="none", edgecolors=colors[place],
-                    linewidths=0.6, alpha=0.75, zorder=2.5,
-                )  # fmt: skip
-    halo = [withStroke(linewidth=1.6, foreground=theme.background)]
-    for place in range(places):
-        x, y = components.project(sets[0][:, place]).mean(0).tolist()
-        followed = place < len(BESIDE)
-        axes.annotate(
-            str(place + 1), (x, y), BESIDE[place] if followed else (0, 0), fontsize=7.5,
-            textcoords="offset points", color=colors[place] if followed else theme.foreground,
-            ha="center", va="center", weight="bold", path_effects=halo, zorder=5,
-        )  # fmt: skip
-    axes.margins(0.12)
-
-
-def _label(components: PrincipalComponents, axis: int) -> str:
-    """Label of a component, with its share of the variance."""
+def _component_label(components: PrincipalComponents, axis: int) -> str:
+    """Label a component with its share of the variance."""
     return f"component {axis + 1} ({100 * float(components.shares[axis]):.0f} % of variance)"

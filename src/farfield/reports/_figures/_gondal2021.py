@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from farfield.reports._exhibits._exhibit import Exhibit, Figure, Quote
-from farfield.reports._exhibits._images import ScoredMatrix
-from farfield.reports._exhibits._routing import RoutingPaths, TypesByIteration
-from farfield.reports._exhibits._scores import AgainstColumns
-from farfield.reports._exhibits._sweeps import FunctionsRemoved, IterationsAtTest
+from farfield.reports._exhibits._images import scored_matrix
+from farfield.reports._exhibits._routing import routing_paths, types_by_iteration
+from farfield.reports._exhibits._scores import against_columns
+from farfield.reports._exhibits._sweeps import functions_removed, iterations_at_test
 from farfield.reproductions import TABLES, Table
 from farfield.reproductions.gondal2021 import DATA_SETS, FUNCTIONS, SMALL_ITERATIONS
 from farfield.tasks.internal import VALIDATION
@@ -23,11 +23,7 @@ SIZES: Final = ("", ", small")
 
 
 def _figure(
-    number: str,
-    title: str,
-    chosen: Table,
-    exhibit: Exhibit,
-    says: tuple[Quote, ...] = (),
+    number: str, title: str, chosen: Table, exhibit: Exhibit, says: tuple[Quote, ...] = ()
 ) -> Figure:
     return Figure(
         table=Table(key=f"gondal2021/{number}", title=title, claims=chosen.claims),
@@ -41,21 +37,21 @@ FIGURE_3: Final = _figure(
     "figure-3",
     "Paths of elements through the functions",
     DIGITS.select(*(f"{slug}/validation" for slug in ALONE)),
-    RoutingPaths(regime=VALIDATION),
+    routing_paths(regime=VALIDATION),
     (Quote(of="similarity", words="“variations (but also similarities)” (Figure 3)"),),
 )
 FIGURE_4: Final = _figure(
     "figure-4",
     "Types of elements, iteration by iteration",
     DIGITS.select("ni-two-scripts*/validation"),
-    TypesByIteration(regime=VALIDATION),
+    types_by_iteration(regime=VALIDATION),
     (Quote(of="rise", words="“more clustered in the later function iterations” (Figure 4)"),),
 )
 FIGURE_5A: Final = _figure(
     "figure-5a",
     "Adaptation to K-MNIST after few examples",
     K_MNIST.select(*(f"samples-*/{slug}/*" for slug in (*ALONE, "vit", "vit-small"))),
-    AgainstColumns(
+    against_columns(
         label="training samples",
         pairs=tuple((f"{row}{size}", f"ViT{size}") for size in SIZES for row in INTERPRETERS),
         apart_to=250,
@@ -71,13 +67,13 @@ FIGURE_5B: Final = _figure(
     "figure-5b",
     "Functions added after training",
     K_MNIST.select("functions-*"),
-    AgainstColumns(label="functions"),
+    against_columns(label="functions"),
 )
 FIGURE_5C: Final = _figure(
     "figure-5c",
     "Functions removed after training",
     DIGITS.select(*(f"{slug}/{name}" for slug in ALONE for name in DATA_SETS)),
-    FunctionsRemoved(numbers=tuple(range(FUNCTIONS))),
+    functions_removed(numbers=tuple(range(FUNCTIONS))),
     (Quote(of="step", words="“performance degrades gracefully” (Figure 5c)"),),
 )
 FIGURE_6: Final = _figure(
@@ -86,7 +82,7 @@ FIGURE_6: Final = _figure(
     K_MNIST.select(
         *(f"samples-*/{row}/*" for row in ("ni", "ni-small", "ni-functions-destroyed*"))
     ),
-    AgainstColumns(
+    against_columns(
         label="training samples",
         pairs=tuple((f"NI{size}", f"NI, functions destroyed{size}") for size in SIZES),
     ),
@@ -100,7 +96,7 @@ FIGURE_7: Final = Figure(
         title="A matrix of our own, and what each model makes of its candidates",
         claims=TABLE_2_GENERATED.select(f"neutral/*+tcn/{VALIDATION}").claims,
     ),
-    exhibits=(ScoredMatrix(regime=VALIDATION),),
+    exhibits=(scored_matrix(regime=VALIDATION),),
     says=(Quote(of="shown", words="one problem that NI gets right, and ViT and WReN do not"),),
     quick_networks=1,
 )
@@ -112,7 +108,7 @@ FIGURE_8: Final = Figure(
         title="Fewer function iterations at test, progressive matrices of our own",
         claims=TABLE_2_GENERATED.select("*/ni+tcn/[!v]*").claims,
     ),
-    exhibits=(IterationsAtTest(numbers=tuple(range(1, SMALL_ITERATIONS + 1))),),
+    exhibits=(iterations_at_test(numbers=tuple(range(1, SMALL_ITERATIONS + 1))),),
     says=(
         Quote(
             of="half",
@@ -124,14 +120,5 @@ FIGURE_8: Final = Figure(
 )
 """The paper's is of the published problems, and half of its iterations are four, not two."""
 
-FIGURES: Final = (
-    FIGURE_3,
-    FIGURE_4,
-    FIGURE_5A,
-    FIGURE_5B,
-    FIGURE_5C,
-    FIGURE_6,
-    FIGURE_7,
-    FIGURE_8,
-)
+FIGURES: Final = (FIGURE_3, FIGURE_4, FIGURE_5A, FIGURE_5B, FIGURE_5C, FIGURE_6, FIGURE_7, FIGURE_8)
 """Every figure, in order."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reports._exhibits._differences import RuleEffects
+from farfield.reports._exhibits._differences import rule_effects
 from farfield.reports._exhibits._exhibit import Figure, Quote
-from farfield.reports._exhibits._images import GeneratedImages
-from farfield.reports._exhibits._layers import Flattening, NearestNeighbors
-from farfield.reports._exhibits._mechanisms import ActivationOverTime, Filmstrips
-from farfield.reports._exhibits._planes import DecisionBoundaries, DecisionSurfaces
-from farfield.reports._exhibits._roll_outs import RollOuts
-from farfield.reports._exhibits._routing import LayerReads
-from farfield.reports._exhibits._sweeps import DormantPhases
-from farfield.reports._exhibits._time_courses import TimeCourses
+from farfield.reports._exhibits._images import generated_images
+from farfield.reports._exhibits._layers import flattening, nearest_neighbors
+from farfield.reports._exhibits._mechanisms import activation_over_time, filmstrips
+from farfield.reports._exhibits._planes import decision_boundaries, decision_surfaces
+from farfield.reports._exhibits._roll_outs import roll_outs
+from farfield.reports._exhibits._routing import layer_reads
+from farfield.reports._exhibits._sweeps import dormant_phases
+from farfield.reports._exhibits._time_courses import time_courses
 from farfield.reproductions import TABLES, Table
 from farfield.reproductions.lamb2022 import PAPER
 from farfield.tasks import TRAINING, Copying
@@ -45,7 +45,7 @@ FIGURE_2: Final = Figure(
         claims=COPYING.select("rims-*/dormant-200").claims,
     ),
     exhibits=(
-        ActivationOverTime(
+        activation_over_time(
             regime=VALIDATION,
             reading=(0, RECALLED),
             dormant=(RECALLED, RECALLED + TASK.dormant - 1),
@@ -67,7 +67,7 @@ FIGURE_3: Final = Figure(
         title="Bouncing balls rolled out from 15 frames",
         claims=BALLS.claims,
     ),
-    exhibits=(RollOuts(shown=(15, 16, 18, 21, 27, 36, 51)),),
+    exhibits=(roll_outs(shown=(15, 16, 18, 21, 27, 36, 51)),),
     says=(
         Quote(
             of="4-balls/balls-4/cross-entropy",
@@ -92,7 +92,7 @@ DORMANT_PHASES: Final = Figure(
             for claim in COPYING.select(f"{row}/dormant-200").claims
         ),
     ),
-    exhibits=(DormantPhases(lengths=tuple(range(20, 181)), trained=TASK.dormant),),
+    exhibits=(dormant_phases(lengths=tuple(range(20, 181)), trained=TASK.dormant),),
     quick_networks=1,
 )
 """Our own: what a few lengths do not tell, for a network may come back to what it seems to lose."""
@@ -103,7 +103,7 @@ SPIRAL: Final = Figure(
         title="A spiral through a bottleneck of two units",
         claims=SPIRALS.claims,
     ),
-    exhibits=(DecisionSurfaces(layer="core.layers.2"),),
+    exhibits=(decision_surfaces(layer="core.layers.2"),),
     says=(
         Quote(
             of="manifold-mixup/hidden",
@@ -127,7 +127,7 @@ BOUNDARIES: Final = Figure(
         title="Boundaries between two moons with three labels a class",
         claims=TWO_MOONS.select("*/supervised/*", "*/ict/*").claims,
     ),
-    exhibits=(DecisionBoundaries(unlabelled=UNLABELLED),),
+    exhibits=(decision_boundaries(unlabelled=UNLABELLED),),
     quick_networks=1,
 )
 
@@ -137,7 +137,7 @@ FLAT: Final = Figure(
         title="Singular values of the classes of MNIST at the first hidden layer",
         claims=FLATTENING.claims,
     ),
-    exhibits=(Flattening(layers=(("core.layers.0", "first hidden layer"),), regime="test"),),
+    exhibits=(flattening(layers=(("core.layers.0", "first hidden layer"),), regime="test"),),
     says=tuple(
         Quote(
             of=f"{row.lower().replace(' ', '-')}/core.layers.0/{quantity}",
@@ -161,7 +161,7 @@ NEIGHBORS_OF: Final = Figure(
             )
         ).claims,
     ),
-    exhibits=(NearestNeighbors(layer="core.pool", regime="test", k=5),),
+    exhibits=(nearest_neighbors(layer="core.pool", regime="test", k=5),),
     says=tuple(
         Quote(of=f"PreActResNet18, {row}", words=f"{error} (section 4.5.1)")
         for row, (error,) in NEIGHBORS.items()
@@ -178,7 +178,7 @@ NEIGHBORS_NARROW: Final = Figure(
             "no-mixup/test", "input-mixup-*/test", "manifold-mixup-α-=-2/test"
         ).claims,
     ),
-    exhibits=(NearestNeighbors(layer="core.pool", regime="test", k=5),),
+    exhibits=(nearest_neighbors(layer="core.pool", regime="test", k=5),),
     quick_networks=3,
 )
 
@@ -188,7 +188,7 @@ SAMPLES: Final = Figure(
         title="Digits that narrow GANs make over training",
         claims=(*NFM_GAN_OVER_TRAINING.claims, *NFM_GAN_NARROW.select("fid/*").claims),
     ),
-    exhibits=(GeneratedImages(),),
+    exhibits=(generated_images(),),
     quick_networks=1,
 )
 """Our own: whether the scores of a judge are those of an eye."""
@@ -200,7 +200,7 @@ READS: Final = Figure(
         title="Which layers neural function modules read, narrow networks, JPEG copies of CIFAR-10",
         claims=NFM_IMAGES_NARROW.select("nfm-*/test").claims,
     ),
-    exhibits=(LayerReads(regime="test"),),
+    exhibits=(layer_reads(regime="test"),),
     quick_networks=3,
 )
 """Our own: the paper does not say what is read."""
@@ -211,7 +211,7 @@ AGENTS: Final = Figure(
         title="Agents in small rooms: learning, and the mechanisms that are active",
         claims=PICKING_NARROW.select("*/training").claims,
     ),
-    exhibits=(TimeCourses(level=0.9, metric="success"), Filmstrips(regime=TRAINING)),
+    exhibits=(time_courses(level=0.9, metric="success"), filmstrips(regime=TRAINING)),
     quick_networks=3,
 )
 """Learning curves as in Figure 4, and an episode."""
@@ -222,7 +222,7 @@ EFFECTS: Final = Figure(
         title="What learning rules change in six mechanisms on six small tasks",
         claims=MECHANISMS_AND_RULES.claims,
     ),
-    exhibits=(RuleEffects(baseline="plain"),),
+    exhibits=(rule_effects(baseline="plain"),),
     quick_networks=5,
 )
 """Our own: where a rule reaches further, and where it harms."""

@@ -6,10 +6,9 @@ import glob
 from typing import Final
 
 from farfield.reports._exhibits._exhibit import Figure, Quote
-from farfield.reports._exhibits._images import Restorations
-from farfield.reports._exhibits._layers import ResponsePairs
-from farfield.reports._exhibits._normalizers import ActivationCurves, ConstantsByLayer
-from farfield.reports._exhibits._scores import ScoresBySetting
+from farfield.reports._exhibits._images import restorations
+from farfield.reports._exhibits._layers import activation_curves, constants_by_layer, response_pairs
+from farfield.reports._exhibits._scores import scores_by_setting
 from farfield.reproductions import TABLES, Table
 from farfield.reproductions.ren2017 import PAPER
 
@@ -34,7 +33,7 @@ def _figure(number: int, images: tuple[str, ...]) -> Figure:
             title="Images of Set14 enlarged by 4",
             claims=table.claims,
         ),
-        exhibits=(Restorations(regime="set14", images=images),),
+        exhibits=(restorations(regime="set14", images=images),),
         says=tuple(
             Quote(
                 of=f"{claim.group}/{claim.row.replace('*', '[*]')}",
@@ -55,16 +54,12 @@ T91_IMAGES: Final = Figure(
         title="Images of Set14 enlarged by 3 after 3,000 steps on T91",
         claims=T91.select("psnr/*/set14").claims,
     ),
-    exhibits=(Restorations(regime="set14", images=(*FIGURE_4, *FIGURE_7)),),
+    exhibits=(restorations(regime="set14", images=(*FIGURE_4, *FIGURE_7)),),
     quick_networks=3,
 )
 """Our own, with networks that a core trains in minutes."""
 
-IMAGES: Final = (
-    FIGURE_4_IMAGES,
-    FIGURE_7_IMAGES,
-    T91_IMAGES,
-)
+IMAGES: Final = (FIGURE_4_IMAGES, FIGURE_7_IMAGES, T91_IMAGES)
 """Every figure of images."""
 
 
@@ -74,7 +69,7 @@ FIGURE_2: Final = Figure(
         title="Divisive normalization and a ReLU as an activation function",
         claims=TABLE_7_CIFAR.select("cifar10/dn/test").claims,
     ),
-    exhibits=(ActivationCurves(),),
+    exhibits=(activation_curves(),),
     quick_networks=1,
 )
 """The paper does not say which constants and inputs it draws."""
@@ -90,7 +85,7 @@ FIGURE_3: Final = Figure(
         title="Learned constants of ResNet-32 against input scales",
         claims=RESNET.select("*/dn-star/test").claims,
     ),
-    exhibits=(ConstantsByLayer(regime="test"),),
+    exhibits=(constants_by_layer(regime="test"),),
     says=DEPTH,
     quick_networks=1,
 )
@@ -101,7 +96,7 @@ FIGURE_3_NARROW: Final = Figure(
         title="Learned constants of a narrow ResNet-32 against input scales, JPEG copies",
         claims=RESNET_NARROW.select("dn-star/test", "dn-learned/test").claims,
     ),
-    exhibits=(ConstantsByLayer(regime="test"),),
+    exhibits=(constants_by_layer(regime="test"),),
     says=DEPTH,
     quick_networks=1,
 )
@@ -111,7 +106,7 @@ PAIR_CAPTIONS: Final = tuple(
     for row, values in DEPENDENCE.items()
     for quantity, value in zip(QUANTITIES, values, strict=True)
 )
-FIRST: Final = ResponsePairs(layer="core.convolutions.0", regime="test")
+FIRST: Final = response_pairs(layer="core.convolutions.0", regime="test")
 """Pairs of channels of the first convolution, before anything is normalized."""
 
 
@@ -139,10 +134,7 @@ FIGURE_5: Final = Figure(
 """The paper says neither of which images nor how mutual information is estimated."""
 
 FIGURE_5_NARROW: Final = Figure(
-    table=_of_figure_5(CIFAR_NARROW, ""),
-    exhibits=(FIRST,),
-    says=PAIR_CAPTIONS,
-    quick_networks=1,
+    table=_of_figure_5(CIFAR_NARROW, ""), exhibits=(FIRST,), says=PAIR_CAPTIONS, quick_networks=1
 )
 
 CHOICES: Final = (
@@ -156,7 +148,7 @@ FIGURE_6: Final = Figure(
         title="Smoothing constants and L1 penalties on validation images of CIFAR",
         claims=SETTINGS.claims,
     ),
-    exhibits=(ScoresBySetting(),),
+    exhibits=(scores_by_setting(),),
     says=CHOICES,
     quick_networks=1,
 )
@@ -167,7 +159,7 @@ FIGURE_6_NARROW: Final = Figure(
         title="Smoothing constants and L1 penalties on validation images, JPEG copies",
         claims=SETTINGS_NARROW.claims,
     ),
-    exhibits=(ScoresBySetting(),),
+    exhibits=(scores_by_setting(),),
     says=CHOICES,
     quick_networks=1,
 )

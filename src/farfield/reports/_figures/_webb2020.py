@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from farfield.reports._exhibits._exhibit import Figure, Quote
-from farfield.reports._exhibits._representations import EmbeddingsByDimension
-from farfield.reports._exhibits._time_courses import TimeCourses
+from farfield.reports._exhibits._representations import embeddings_by_dimension
+from farfield.reports._exhibits._time_courses import time_courses
 from farfield.reproductions import Table
 from farfield.reproductions.webb2020 import PAPER
 
@@ -35,11 +35,10 @@ FIGURE_S1: Final = Figure(
         "Context norm.",
         "Batch norm.",
     ),
-    exhibits=(TimeCourses(level=LOSS, metric="loss", falling=True),),
+    exhibits=(time_courses(level=LOSS, metric="loss", falling=True),),
     says=(
         Quote(
-            of="*",
-            words="“considerably faster” than with layer or no normalization (supplement 3)",
+            of="*", words="“considerably faster” than with layer or no normalization (supplement 3)"
         ),
     ),
     quick_networks=QUICK_NETWORKS,
@@ -53,7 +52,7 @@ FIGURE_S2: Final = Figure(
         "Layer norm.",
         "No norm.",
     ),
-    exhibits=(TimeCourses(level=LOSS, metric="loss", falling=True),),
+    exhibits=(time_courses(level=LOSS, metric="loss", falling=True),),
     says=(
         Quote(of="*", words="slower: “note the difference in scale of the X axes” (supplement 3)"),
     ),
@@ -99,7 +98,7 @@ def _embeddings(region: int) -> Figure:
             "Batch norm.",
             "No norm.",
         ),
-        exhibits=(EmbeddingsByDimension(),),
+        exhibits=(embeddings_by_dimension(),),
         says=SHARES + (TRAINED if trained else ELSEWHERE),
         quick_networks=QUICK_NETWORKS,
     )

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Final
 
-from farfield.reports._exhibits._differences import PairedTests, PublishedTest
+from farfield.reports._exhibits._differences import PublishedTest, paired_tests
 from farfield.reports._exhibits._exhibit import Figure, Quote
-from farfield.reports._exhibits._representations import KeysByPlace
-from farfield.reports._exhibits._scores import Generalization
-from farfield.reports._exhibits._time_courses import TimeCourses
+from farfield.reports._exhibits._representations import keys_by_position
+from farfield.reports._exhibits._scores import generalization
+from farfield.reports._exhibits._time_courses import time_courses
 from farfield.reproductions import Claim, Published, Table
 from farfield.reproductions.webb2021 import PAPER
 
@@ -52,12 +52,9 @@ def _models(key: str, title: str, numbers: Iterable[int], regime: str, *more: st
 
 FIGURE_3: Final = Figure(
     table=_models(
-        "figure-3",
-        "All models on all tasks, against withheld shapes",
-        range(9, 13),
-        "*",
+        "figure-3", "All models on all tasks, against withheld shapes", range(9, 13), "*"
     ),
-    exhibits=(Generalization(row="ESBN + TCN"),),
+    exhibits=(generalization(row="ESBN + TCN"),),
     says=(
         Quote(
             of="lowest",
@@ -76,14 +73,14 @@ FIGURE_4: Final = Figure(
     table=_models(
         "figure-4", "Training time courses of all models, m = 0", range(10, 13), "withheld-0"
     ),
-    exhibits=(TimeCourses(level=LEVEL),),
+    exhibits=(time_courses(level=LEVEL),),
     says=(FAST, SLOW),
     quick_networks=2,
 )
 
 FIGURE_5: Final = Figure(
     table=_models("figure-5", "Training time courses on same/different, m = 0", (9,), "withheld-0"),
-    exhibits=(TimeCourses(level=LEVEL),),
+    exhibits=(time_courses(level=LEVEL),),
     says=(FAST, dataclasses.replace(EASY, of="*")),
     quick_networks=2,
 )
@@ -95,7 +92,7 @@ FIGURE_6: Final = Figure(
         [PAPER.tables[f"table-{number}"] for number in (15, 16, 17, 18)],
     ),
     exhibits=(
-        PairedTests(
+        paired_tests(
             tests=(
                 PublishedTest(first="ESBN (MLP)", second="ESBN (conv)", t="−1.7", p="0.1"),
                 PublishedTest(first="ESBN (rand)", second="ESBN (conv)", t="1.6", p="0.13"),
@@ -119,7 +116,7 @@ FIGURE_7: Final = Figure(
         "withheld-0",
         "table-19/*/withheld-0",
     ),
-    exhibits=(TimeCourses(level=LEVEL),),
+    exhibits=(time_courses(level=LEVEL),),
     says=(
         Quote(
             of="table-19/same-different/*",
@@ -146,7 +143,7 @@ FIGURE_8: Final = Figure(
             *PAPER.tables["table-20"].select("relational-match-to-sample/*/withheld-0").claims,
         ),
     ),
-    exhibits=(TimeCourses(level=LEVEL),),
+    exhibits=(time_courses(level=LEVEL),),
     says=(
         Quote(of="table-20/*", words="“retain the short training time of the original” (A.5.5)"),
         Quote(of="table-19/*", words="“much slower training” (appendix A.5.5)"),
@@ -163,7 +160,7 @@ FIGURE_9: Final = Figure(
         (PAPER.tables["table-11"],),
         "esbn+tcn/withheld-95",
     ),
-    exhibits=(KeysByPlace(),),
+    exhibits=(keys_by_position(),),
     says=(
         Quote(
             of="spread",
@@ -181,13 +178,5 @@ FIGURE_9: Final = Figure(
     ),
 )
 
-FIGURES: Final = (
-    FIGURE_3,
-    FIGURE_4,
-    FIGURE_5,
-    FIGURE_6,
-    FIGURE_7,
-    FIGURE_8,
-    FIGURE_9,
-)
+FIGURES: Final = (FIGURE_3, FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8, FIGURE_9)
 """Every figure, in order."""

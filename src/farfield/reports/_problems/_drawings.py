@@ -394,12 +394,7 @@ def _points(axes: Axes, origin: Corner, problem: Problems) -> None:
     own = shown[problem.index[0, 0]]
     for some, size, color in ((shown, 0.8, FAINT), (own[None], 4.0, RIGHT)):
         axes.plot(
-            *some.T,
-            marker="o",
-            markersize=size,
-            linestyle="none",
-            markeredgewidth=0,
-            color=color,
+            *some.T, marker="o", markersize=size, linestyle="none", markeredgewidth=0, color=color
         )
     said = f"{int(problem.target[0])}"
     where = (origin[0] + _WIDE / 2, origin[1] - 0.25)

@@ -101,11 +101,7 @@ def _triple_match_to_sample(_: TripleMatchToSample) -> Layout:
 
 
 def _array(
-    title: str,
-    *,
-    row_length: int = 3,
-    blank: int | None = None,
-    kinds: tuple[str, ...] = (),
+    title: str, *, row_length: int = 3, blank: int | None = None, kinds: tuple[str, ...] = ()
 ) -> Layout:
     """Two rows, of which the second lacks an image (the last), over four choices."""
     choices = row_of(max(0.0, (row_length - 4) / 2 * STEP), 0.0, 4)
@@ -270,7 +266,4 @@ def layout_of(task: ProblemTask) -> Layout:
     """
     if type(task) in _LAYOUTS:
         return _LAYOUTS[type(task)](task)
-    return Layout(
-        title=task.name,
-        places=row_of(0.0, 0.0, task.length),
-    )
+    return Layout(title=task.name, places=row_of(0.0, 0.0, task.length))

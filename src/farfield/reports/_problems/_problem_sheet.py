@@ -35,7 +35,7 @@ from farfield.reports._problems._layout import (
     write,
 )
 from farfield.reports._problems._problem_layouts import layout_of
-from farfield.reports._profile._theme import own_settings
+from farfield.reports._profile._style import own_settings
 from farfield.tasks import Environment, ProblemTask, VectorEnv
 from farfield.tasks.internal import DrawsFirst, HasPictures
 
@@ -116,10 +116,7 @@ _TALLEST: Final = 6_000
 
 
 def problem_sheet(
-    task: ProblemTask | Environment,
-    path: str | Path,
-    seed: int = 0,
-    problems_per_regime: int = 4,
+    task: ProblemTask | Environment, path: str | Path, seed: int = 0, problems_per_regime: int = 4
 ) -> Path:
     """Draw problems of every regime with the right answer marked, as a PNG file.
 
@@ -256,9 +253,7 @@ def _sheet(
     lines = sum(math.ceil(len(problems) / columns) for problems in rows.values())
     top = _TITLE + len(rows) * _HEADING + lines * row_height + _MARGIN / 2
     figure = Figure(
-        figsize=(round(across * DOTS) / _DPI, round(top * DOTS) / _DPI),
-        dpi=_DPI,
-        facecolor="white",
+        figsize=(round(across * DOTS) / _DPI, round(top * DOTS) / _DPI), dpi=_DPI, facecolor="white"
     )
     axes = _paper(figure)
     write(axes, (_MARGIN, top - _TITLE * 0.6), layout.title, size=13, weight="bold")

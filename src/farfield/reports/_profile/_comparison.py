@@ -20,7 +20,6 @@ from farfield.metrics import Interval, paired_t_test, t_interval
 from farfield.metrics.internal import PairedTest
 from farfield.records import Store
 from farfield.records.internal import write_whole
-from farfield.reports._profile._axes import networks_note
 from farfield.reports._profile._comparison_drawing import draw_profiles
 from farfield.reports._profile._extrapolation import (
     ExtrapolationProfile,
@@ -29,6 +28,7 @@ from farfield.reports._profile._extrapolation import (
 )
 from farfield.reports._profile._panels import FEWEST
 from farfield.reports._profile._profiles import pdf, png, svg
+from farfield.reports._profile._series import networks_note
 from farfield.reports._profile._theme import LIGHT, Theme
 from farfield.reports._report import _text as text
 from farfield.reports._report._tabular import Tabular, latex_words

@@ -14,18 +14,19 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from farfield.reports._profile._axes import LEGEND, WIDTH, abreast, legend, networks_note
+from farfield.reports._profile._axes import legend
 from farfield.reports._profile._extrapolation import ExtrapolationProfile, Point
-from farfield.reports._profile._panels import (
+from farfield.reports._profile._panels import DOT, FEWEST, end_labels
+from farfield.reports._profile._series import (
     DASHES,
-    DOT,
-    FEWEST,
     GOLDEN,
     MARKERS,
     Series,
-    end_labels,
+    abreast,
+    networks_note,
 )
-from farfield.reports._profile._theme import FLOOR, Theme, in_style, label_powers
+from farfield.reports._profile._style import in_style, label_powers
+from farfield.reports._profile._theme import FLOOR, LEGEND, WIDTH, Theme
 from farfield.tasks import TRAINING
 
 HEIGHT: Final = 2.3
@@ -124,11 +125,7 @@ def _styles(names: Sequence[str], theme: Theme) -> dict[str, Series]:
 
 
 def _panel(
-    axes: Axes,
-    shown: Profiles,
-    styles: Mapping[str, Series],
-    front: Collection[str],
-    theme: Theme,
+    axes: Axes, shown: Profiles, styles: Mapping[str, Series], front: Collection[str], theme: Theme
 ) -> None:
     """The profiles of one task, with the networks of those in front."""
     points = [point for _, profile in shown for point in profile.points]

@@ -6,37 +6,19 @@ import math
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, Final
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import offset_copy
 
+from farfield.reports._profile._series import GOLDEN, Series
 from farfield.reports._profile._theme import CEILING, FLOOR, Theme
 from farfield.reports._report._report import Row
 from farfield.reproductions import Published
 
-Dashes = str | tuple[float, tuple[float, ...]]
-
-DASHES: Final[tuple[Dashes, ...]] = (
-    "-",
-    (0, (3.5, 1.8)),
-    (0, (1, 1.4)),
-    (0, (5, 1.4, 1, 1.4)),
-    (0, (5, 1.4, 1, 1.4, 1, 1.4)),
-    (0, (8, 2.4)),
-    (0, (8, 1.4, 3, 1.4)),
-    (0, (1, 3.2)),
-)
-"""Lines of the variants of one model (with and without normalization), in the table's order."""
-MARKERS: Final = {
-    "o": "●", "s": "■", "^": "▲", "v": "▼", "D": "◆", "P": "✚", "X": "✖", "*": "★"
-}  # fmt: skip
-"""Markers of the variants of one model in the table's order, and what stands for each in a text."""
 FEWEST: Final = 3
 """Networks that an interval of the mean is drawn from: that of two runs over the whole axis."""
-GOLDEN: Final = (math.sqrt(5) - 1) / 2
 DOT: Final = 5.0
 """Area of the dot of one network, square points."""
 BESIDE: Final = 0.045
@@ -61,31 +43,6 @@ LEADER: Final = 9.0
 """Points between a line's end and its label where a thin line joins them."""
 LABEL_SHARE: Final = 0.06
 """The same on an axis of fractions, as a share of it."""
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Series:
-    """One model in one panel.
-
-    Args:
-        label: What it is called in the panel.
-        color: Its color.
-        dashes: Its line.
-        marker: Its marker, filled for ours and open for the published.
-        rows: Its cells, by growing distance.
-    """
-
-    label: str
-    color: str
-    dashes: Dashes
-    marker: str
-    rows: tuple[Row, ...]
-
-    @property
-    def marked(self) -> str:
-        """The label behind the marker."""
-        return f"{MARKERS[self.marker]} {self.label}"
 
 
 def side_by_side(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
@@ -310,11 +267,7 @@ def _turned(place: Any, score: Any, across: bool) -> tuple[Any, Any]:
     return (score, place) if across else (place, score)
 
 
-def end_labels(
-    axes: Axes,
-    ends: Sequence[tuple[float, Series]],
-    gap: float = LABEL_GAP,
-) -> None:
+def end_labels(axes: Axes, ends: Sequence[tuple[float, Series]], gap: float = LABEL_GAP) -> None:
     """Marker and name of each line beside its end, moved apart where they would cover each other.
 
     A label that was moved is joined to its end.

@@ -12,29 +12,26 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from farfield.metrics.internal import measure_of
-from farfield.reports._profile._axes import (
-    LEGEND,
-    WIDTH,
-    abreast,
-    distances,
-    frame,
-    is_by_column,
-    legend,
-    score_label,
-    series_of,
-    shared_suffix,
-    title,
-)
+from farfield.reports._profile._axes import frame, legend, title
 from farfield.reports._profile._panels import (
     FEWEST,
     SIDE_BY_SIDE,
-    Series,
     along_distance,
     by_column,
     one_below_another,
     side_by_side,
 )
-from farfield.reports._profile._theme import LIGHT, Theme, in_style, own_settings
+from farfield.reports._profile._series import (
+    Series,
+    abreast,
+    distances,
+    is_by_column,
+    score_label,
+    series_of,
+    shared_suffix,
+)
+from farfield.reports._profile._style import in_style, own_settings
+from farfield.reports._profile._theme import LEGEND, LIGHT, WIDTH, Theme
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Report, Row
 from farfield.reproductions import Published
@@ -83,9 +80,7 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
     marks = _marks(report, theme)
     if all(row.ceiling < ends[score_label(rows[0])][0] for rows in panels.values() for row in rows):
         del marks["ceiling"]
-    figure = Figure(
-        figsize=(width, sum(heights) + LEGEND * math.ceil(len(marks) / columns)),
-    )
+    figure = Figure(figsize=(width, sum(heights) + LEGEND * math.ceil(len(marks) / columns)))
     grid = figure.subplots(len(heights), across, squeeze=False, height_ratios=heights)
     for number, (axes, (subject, rows)) in enumerate(zip(grid.flat, panels.items(), strict=False)):
         label = score_label(rows[0])

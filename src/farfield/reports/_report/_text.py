@@ -219,6 +219,12 @@ def shares(low: float, high: float) -> str:
     return f"{span(f'{100 * low:.3g}', f'{100 * high:.3g}')} %"
 
 
+def steps(rows: Sequence[Row]) -> str:
+    """Format the shares of the paper's steps of some rows, e.g. `2.5–100 % of steps`."""
+    fractions = [row.judgement.fraction or 0.0 for row in rows]
+    return f"{shares(min(fractions), max(fractions))} of steps"
+
+
 def span(low: str, high: str) -> str:
     """From one number to another, or the number if they are the same."""
     return low if low == high else f"{low}–{high}"

@@ -64,11 +64,7 @@ def html(
         light=LIGHT,
         dark=DARK,
         plates=[
-            {
-                "plate": one,
-                "findings": by_quantity(one.findings),
-                "picture": drawn.get(one.name),
-            }
+            {"plate": one, "findings": by_quantity(one.findings), "picture": drawn.get(one.name)}
             for one in plates
         ],
         finding_head=FINDING_HEAD,
