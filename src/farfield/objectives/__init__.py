@@ -51,13 +51,13 @@ OBJECTIVES: dict[str, type] = {
     "temporal-ensembling": TemporalEnsembling,
     "vat": VAT,
 }
-"""Every objective of tasks with problems, by its name on the command line."""
+"""Objectives of tasks with problems, by name on the command line."""
 
 AGENT_OBJECTIVES: dict[str, type] = {
     "ppo": PPO,
     "rainbow-iqn": RainbowIQN,
 }
-"""Every objective of agents, by its name on the command line."""
+"""Objectives of agents, by name on the command line."""
 
 __all__ = exported(vars())
 

@@ -25,11 +25,11 @@ from farfield.objectives._supervised import Supervised
 class CropAndFlip(Objective):
     r"""Another learning rule, on images that are shifted and mirrored at random.
 
-    Every image gets a border of zeros, of which a window of its size is cut out at a place drawn
-    evenly, and is then mirrored left to right with probability ½: drawn anew for every problem of
+    Every image gets a border of zeros, of which a window of its size is cut out at a random
+    position, and is then mirrored left to right with probability ½: drawn anew for every problem of
     every batch that the rule reads, and the same for all images of a problem. Bytes stay bytes. A
-    rule that compares two answers to the same problems, such as `PiModel`, compares those to two
-    draws.
+    rule that compares two answers to the same problems, such as `PiModel`, compares the answers to
+    two draws.
 
     Args:
         objective: The learning rule.
@@ -41,7 +41,7 @@ class CropAndFlip(Objective):
 
     Reference:
         lamb2022, section 6.3.1, for CIFAR-10; for SVHN `flip=False`. The released code of ICT shows
-        the same draws of labelled images again and again within a pass over the others, which is
+        the same draws of labeled images again and again within a pass over the others, which is
         not followed.
     """
 
@@ -58,7 +58,7 @@ class CropAndFlip(Objective):
         return self.objective.sets
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Tensors that the rule remembers from the start.
+        """List the tensors that the rule remembers from the start.
 
         Args:
             network: The network before its first step.
@@ -67,7 +67,7 @@ class CropAndFlip(Objective):
         return self.objective.start(network, sets, stream)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """The images as they are shown, and what the rule draws.
+        """Change the images, and draw for the rule.
 
         Args:
             batches: Batches over images of `(item, *, height, width)`.
@@ -87,7 +87,7 @@ class CropAndFlip(Objective):
         return {**images, **{f"objective.{name}": tensor for name, tensor in drawn.items()}}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The loss of the rule on changed images."""
+        """Compute the loss of the rule on changed images."""
         parts: dict[str, dict[str, Tensor]] = {"first": {}, "second": {}, "objective": {}}
         for name, tensor in update.draws.items():
             part, _, rest = name.partition(".")
@@ -103,7 +103,7 @@ class CropAndFlip(Objective):
         )
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
-        """Tensors that the rule remembers after the parameters have changed.
+        """List the tensors that the rule remembers after the parameters have changed.
 
         Args:
             state: Tensors that `loss` returned.
@@ -113,7 +113,7 @@ class CropAndFlip(Objective):
         return self.objective.after(state, parameters, progress)
 
     def scored(self, state: Tensors) -> Tensors:
-        """Parameters and buffers with which the rule wants the network to be scored.
+        """List the parameters and buffers with which the rule wants the network to be scored.
 
         Args:
             state: Tensors that the rule remembers.
@@ -121,7 +121,7 @@ class CropAndFlip(Objective):
         return self.objective.scored(state)
 
     def _changed(self, problems: Problems, stream: Stream) -> Tensor:
-        """The images of every position of every problem, shifted and mirrored."""
+        """Shift and mirror the images of every position of every problem."""
         images = problems.unshared().table()
         if images.ndim < 3:
             raise ValueError(
@@ -138,7 +138,7 @@ class CropAndFlip(Objective):
 def crop_and_flip(
     images: Tensor, rows: Tensor, columns: Tensor, flips: Tensor, *, padding: int
 ) -> Tensor:
-    """Images of a border and the images in it, of the size of the images.
+    """Draw windows of the images in a border, of the size of the images.
 
     Args:
         images: `(image, *, height, width)`.
@@ -189,7 +189,7 @@ class Cutout(Objective):
         check_fields(self)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Row and column of the center of each square.
+        """Draw row and column of the center of each square.
 
         Args:
             batches: The batch of training problems, over images of `(item, *, height, width)`.
@@ -206,7 +206,7 @@ class Cutout(Objective):
         return {"center": torch.from_numpy(centers).to(problems.index.device)}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss on what is left of the images."""
+        """Compute the mean loss on the images without the squares."""
         shown = update.problems.unshared()
         items = shown.table()
         center = update.draws["center"].flatten(0, 1)
@@ -274,7 +274,7 @@ class Augmented(Objective):
             )
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """The images of the batch, changed.
+        """Change the images of the batch.
 
         Args:
             batches: The batch of training problems, over images of `(item, 3, height, width)`:
@@ -293,6 +293,6 @@ class Augmented(Objective):
         return {"items": changed}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss on changed images."""
+        """Compute the mean loss on changed images."""
         changed = dataclasses.replace(update.problems, items=update.draws["items"])
         return update.task_loss(update.outputs(changed), changed).mean(), update.state

@@ -40,7 +40,7 @@ class ConsistencyRule(Objective):
         return tuple(dict.fromkeys((TRAINING, self.consistency)))
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Nothing to remember; the sets are checked.
+        """Remember nothing; the sets are checked.
 
         Args:
             network: The network before its first step, not used.
@@ -55,7 +55,7 @@ class ConsistencyRule(Objective):
         return {}
 
     def supervised(self, update: Update) -> Tensor:
-        """The mean loss of the training problems as they are.
+        """Compute the mean loss of the unchanged training problems.
 
         Raises:
             ValueError: If the outputs are not logits of classes.
@@ -96,7 +96,7 @@ def check_classes(sets: Mapping[str, Problems], consistency: str) -> None:
 
 
 def probabilities(outputs: Tensor) -> Tensor:
-    """Probabilities of classes; of yes, where there is one logit for yes and no.
+    """Compute the probabilities of classes; of yes, where there is one logit for yes and no.
 
     Args:
         outputs: Logits, `(*, class)`.
@@ -105,7 +105,7 @@ def probabilities(outputs: Tensor) -> Tensor:
 
 
 def log_probabilities(outputs: Tensor) -> Tensor:
-    """Logarithms of probabilities of classes, two of them for one logit of yes and no.
+    """Compute the logarithms of probabilities of classes, two of them for one logit of yes and no.
 
     Args:
         outputs: Logits, `(*, class)`.
@@ -116,7 +116,7 @@ def log_probabilities(outputs: Tensor) -> Tensor:
 
 
 def distance(outputs: Tensor, target: Tensor, *problems: Problems) -> Tensor:
-    """Mean squared distance of probabilities over problems, answers and classes.
+    """Compute the mean squared distance of probabilities over problems, answers and classes.
 
     Args:
         outputs: Logits, `(batch, *answer, class)`.
@@ -127,7 +127,7 @@ def distance(outputs: Tensor, target: Tensor, *problems: Problems) -> Tensor:
 
 
 def mean_of_asked(values: Tensor, *problems: Problems) -> Tensor:
-    """Mean over all answers that are asked for.
+    """Compute the mean over all answers that are asked for.
 
     Args:
         values: A number for each answer, or for each of its classes, `(batch, *answer, …)`.
@@ -143,7 +143,7 @@ def mean_of_asked(values: Tensor, *problems: Problems) -> Tensor:
 
 
 def ramp_up(progress: float, over: float) -> float:
-    """Sigmoid-shaped ramp from exp(−5) to 1.
+    """Compute the sigmoid-shaped ramp from exp(−5) to 1.
 
     Args:
         progress: Fraction of the run that is done.
@@ -153,7 +153,7 @@ def ramp_up(progress: float, over: float) -> float:
 
 
 def draw_noise(problems: Problems, stream: Stream) -> Tensor:
-    """Standard normal numbers for every item of every problem, `(batch, time, *shape)`.
+    """Draw standard normal numbers for every item of every problem, `(batch, time, *shape)`.
 
     Args:
         problems: A batch.
@@ -164,11 +164,11 @@ def draw_noise(problems: Problems, stream: Stream) -> Tensor:
 
 
 def moved(problems: Problems, shift: Tensor) -> Problems:
-    """Problems with something added to their items.
+    """Make problems with something added to their items.
 
     Args:
         problems: A batch.
-        shift: What is added, `(batch, time, *shape)`.
+        shift: Addend, `(batch, time, *shape)`.
 
     Raises:
         ValueError: If the items are neither floating-point numbers nor bytes.
@@ -210,11 +210,11 @@ class PiModel(ConsistencyRule):
 
     @property
     def second_views(self) -> tuple[str, ...]:
-        """The set on which the two answers are to agree."""
+        """Set on which the two answers are to agree."""
         return (self.consistency,)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Noise of both answers.
+        """Draw the noise of both answers.
 
         Args:
             batches: The batches.
@@ -224,7 +224,7 @@ class PiModel(ConsistencyRule):
         return {name: draw_noise(problems, stream.child(name)) for name in ("first", "second")}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss and the weighted distance.
+        """Compute the mean loss and the weighted distance.
 
         Raises:
             ValueError: If the items are neither floating-point numbers nor bytes, or the outputs
@@ -244,14 +244,14 @@ class PiModel(ConsistencyRule):
 @final
 @dataclass(frozen=True, kw_only=True)
 class TemporalEnsembling(ConsistencyRule):
-    r"""The task's loss, and the distance of answers from the mean of past ones to each problem.
+    r"""The task's loss, and the distance of answers from the mean of past answers to each problem.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b) + w(p)\, \frac{1}{B' K} \sum_{b, k}
       \left(\sigma_k(f(u_b)) - \frac{Z_{bk}}{1 - d^{n_b}}\right)^2, \qquad
       Z_b \leftarrow d\, Z_b + (1 - d)\, \sigma(f(u_b))$$
 
-    with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency`, $Z_b$ what is
-    remembered of a problem and $n_b$ how often it was seen before; a problem that was not has no
+    with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency`, $Z_b$ the
+    memory of a problem and $n_b$ how often it was seen before; a problem that was not has no
     distance. The weight $w$ grows as that of `MeanTeacher`.
 
     Args:
@@ -274,7 +274,7 @@ class TemporalEnsembling(ConsistencyRule):
     decay: Annotated[float, Limits(at_least=0, below=1)] = 0.6
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """No answers yet.
+        """Start without answers.
 
         Args:
             network: The network before its first step, not used.
@@ -291,7 +291,7 @@ class TemporalEnsembling(ConsistencyRule):
         return {"answers": answers.to(index.device), "visits": visits.to(index.device)}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss and the weighted distance.
+        """Compute the mean loss and the weighted distance.
 
         Raises:
             ValueError: If the outputs are not `num_outputs` logits of each problem.

@@ -18,19 +18,19 @@ from farfield.objectives._objective import Bound, Objective, Tensors, Update
 
 
 def info_nce(
-    local: Float[Tensor, "batch feature place"], whole: Float[Tensor, "batch feature"]
+    local: Float[Tensor, "batch feature position"], whole: Float[Tensor, "batch feature"]
 ) -> Float[Tensor, ""]:
-    r"""Negative log-probability of finding the places of an image among those of all others.
+    r"""Compute the negative log-probability of finding an image's positions among all positions.
 
     $$-\frac{1}{B P} \sum_{b, p} \log \frac{e^{l_{bp} \cdot g_b}}
       {e^{l_{bp} \cdot g_b} + \sum_{b' \ne b} \sum_{p'} e^{l_{b'p'} \cdot g_b}}$$
 
-    It is a bound on the mutual information of the features of places $l$ and of the image $g$. The
-    released code does not leave the places of the image itself out of the sum, but counts
+    It is a bound on the mutual information of the features of positions $l$ and of the image $g$.
+    The released code does not leave the positions of the image itself out of the sum, but counts
     $e^{-10}$ for each.
 
     Args:
-        local: Features of the places of each image.
+        local: Features of the positions of each image.
         whole: Features of each image.
 
     Reference:
@@ -46,7 +46,7 @@ def info_nce(
 def quarter_turns(
     images: Float[Tensor, "batch channel height width"],
 ) -> tuple[Float[Tensor, "batch channel height width"], Tensor]:
-    """A batch whose four parts are turned by 0, 90, 180 and 270 degrees, and the turns of each.
+    """Turn the four parts of a batch by 0, 90, 180 and 270 degrees, and list the turns.
 
     Args:
         images: Square images.
@@ -84,7 +84,7 @@ class HingeRule(Objective):
         check_fields(self)
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Nothing to remember; the problems are checked.
+        """Remember nothing; the problems are checked.
 
         Args:
             network: The network before its first step.
@@ -105,7 +105,7 @@ class HingeRule(Objective):
         return {}
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Normal noise, a vector for each problem.
+        """Draw normal noise, a vector for each problem.
 
         Args:
             batches: The batch of training problems.
@@ -117,11 +117,11 @@ class HingeRule(Objective):
         return {"noise": noise.to(problems.items.device, dtype)}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The loss of this side, terms added.
+        """Compute the loss of this side, terms added.
 
         Raises:
             TypeError: If the network has no generator and discriminator.
-            ValueError: If the discriminator lacks what a term reads.
+            ValueError: If the discriminator lacks features that a term reads.
         """
         network = update.network
         fake = network.call("generate", update.draws["noise"])
@@ -136,19 +136,19 @@ class HingeRule(Objective):
 
     @abstractmethod
     def _play(self, update: Update, fake: Tensor) -> tuple[Tensor, Tensor, Any]:
-        """The hinge loss; then images, and their features, for the terms."""
+        """Compute the hinge loss; then images, and their features, for the terms."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class HingeDiscriminator(HingeRule):
-    r"""The hinge loss of a discriminator, which scores images of the data above those made.
+    r"""The hinge loss of a discriminator, which scores images of the data above generated images.
 
     $$L_D = \frac{1}{B} \sum_b \max(0, 1 - D(x_b)) + \max(0, 1 + D(G(z_b)))
       + w_i L_{\mathrm{info}}(x) + w_r L_{\mathrm{rot}}(x)$$
 
     with $z$ normal noise and $x$ the images of the batch. The terms, of weight 0 at first, are
-    those of InfoMax-GAN, by which features of places and of the image say as much as they can of
+    those of InfoMax-GAN, by which features of positions and of the image say as much as they can of
     each other, and of the self-supervised GAN, the cross-entropy of naming by how many quarters
     each image was turned. It is the objective of a player who trains the discriminator alone;
     `HingeGenerator` is that of the other. The network has the methods of `farfield.models.GAN`.

@@ -37,7 +37,7 @@ def check_layers(layers: tuple[str, ...] | None) -> None:
 
 
 def layers_of(network: Bound, layers: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Names of the layers at which problems are mixed in a network.
+    """List the names of the layers at which problems are mixed in a network.
 
     Args:
         network: The network.
@@ -80,7 +80,7 @@ MANY: Final = 2**62
 
 
 def mix(first: Tensor, second: Tensor, weight: Tensor) -> Tensor:
-    """The mixture `weight · first + (1 − weight) · second`.
+    """Compute the mixture `weight · first + (1 − weight) · second`.
 
     Args:
         first: Any tensor.
@@ -101,13 +101,13 @@ def draw_pairs(
     layers: int | None = 1,
     per_example: bool = False,
 ) -> dict[str, Tensor]:
-    """Pairs of problems of one batch: a weight, partners, and where they are mixed.
+    """Draw pairs of problems of one batch: a weight, partners, and where they are mixed.
 
     Args:
         problems: The batch.
         alpha: Both parameters of the Beta distribution of the weight.
         layers: Number of layers, one of which is drawn; `None` where it is not known yet.
-        per_example: Whether each problem has a weight of its own.
+        per_example: Whether each problem has a separate weight.
 
     Returns:
         `weight` of the first of each pair, `()` or `(batch,)`; `partner`, the positions of the
@@ -146,12 +146,12 @@ def mixed_loss(
     *,
     stop_gradient: bool = False,
 ) -> Tensor:
-    """The mean loss of mixtures of training problems.
+    """Compute the mean loss of mixtures of training problems.
 
     Args:
-        pairs: What `draw_pairs` gave.
+        pairs: Pairs of `draw_pairs`.
         layers: Names of the layers, `INPUT` for the items; `None` for those of the network.
-        stop_gradient: Whether no gradient passes to what is below a mixture.
+        stop_gradient: Whether no gradient passes below a mixture.
     """
     outputs, *both = mixed_outputs(
         update, update.problems, pairs, layers, stop_gradient=stop_gradient
@@ -168,13 +168,13 @@ def mixed_outputs(
     *,
     stop_gradient: bool = False,
 ) -> tuple[Any, Problems, Problems]:
-    """Outputs of the network on mixtures, and both problems of each as it saw them.
+    """Compute outputs of the network on mixtures, and both problems of each mixture.
 
     Args:
         problems: The batch.
-        pairs: What `draw_pairs` gave.
+        pairs: Pairs of `draw_pairs`.
         layers: Names of the layers, `INPUT` for the items; `None` for those of the network.
-        stop_gradient: Whether no gradient passes to what is below a mixture.
+        stop_gradient: Whether no gradient passes below a mixture.
 
     Raises:
         ValueError: If the items cannot be mixed, or a layer is not in the network, is not called,
@@ -195,14 +195,14 @@ class _Mixing:
 
     Among several layers a number chooses, and no branch: networks that are trained as one program
     have different ones. Layers that give rows of items give them for each position of each problem;
-    what comes before all such layers is computed once for each item of the table.
+    layers before all of these are computed once for each item of the table.
 
     Args:
         network: The network.
         problems: The batch.
-        pairs: What `draw_pairs` gave.
+        pairs: Pairs of `draw_pairs`.
         layers: Names of the layers.
-        stop_gradient: Whether no gradient passes to what is below a mixture.
+        stop_gradient: Whether no gradient passes below a mixture.
     """
 
     def __init__(
@@ -229,7 +229,7 @@ class _Mixing:
         self.called = set[str]()
 
     def _show(self, problems: Problems) -> Problems:
-        """The problems over the table that the network reads, mixed at the input."""
+        """Select the problems over the table that the network reads, mixed at the input."""
         if INPUT not in self.layers:
             return problems if self.is_shared else problems.unshared()
         rows, count = problems.index, len(problems.items)
@@ -251,7 +251,7 @@ class _Mixing:
         return problems.with_items(mixed)
 
     def outputs(self) -> Any:
-        """Outputs of the network."""
+        """Compute outputs of the network."""
         taps = {name: partial(self._at_layer, name) for name in self.hidden}
         if self.encodes:
             taps.pop(ENCODER, None)
@@ -265,7 +265,7 @@ class _Mixing:
         return outputs
 
     def _in_two_stages(self) -> Any:
-        """Outputs of a network that encodes items before it reads problems."""
+        """Compute outputs of a network that encodes items before it reads problems."""
         embeddings, index = self.network.call("encode", self.shown.items), self.shown.index
         if self.is_shared:
             shown = self.shown.with_items(embeddings.index_select(0, index.flatten()))
@@ -275,7 +275,7 @@ class _Mixing:
         return self.network.call("answer", embeddings, index)
 
     def partners(self) -> Problems:
-        """The second problems of the mixtures, over the table that the network read."""
+        """Select the second problems of the mixtures, over the table that the network read."""
         own, partner = self.shown.index, self.pairs["partner"]
         index = own.index_select(0, partner)
         if INPUT in self.layers:
@@ -283,7 +283,7 @@ class _Mixing:
         return Problems(items=self.shown.items, index=index, target=self.shown.target[partner])
 
     def _at_layer(self, name: str, output: Tensor) -> Tensor:
-        """Mixtures of the output of a layer."""
+        """Mix the output of a layer."""
         self.called.add(name)
         batch, time = self.shown.index.shape
         if not output.ndim or len(output) not in (batch, batch * time):
@@ -294,12 +294,12 @@ class _Mixing:
         x = output.reshape(batch, -1, *output.shape[1:])
         below = x.detach() if self.stop_gradient else x
         mixture = mix_pairs(below, self.pairs["weight"], self.pairs["partner"])
-        if self.stop_gradient:  # zeros below, as optimizers skip what has no gradient
+        if self.stop_gradient:  # zeros below, as optimizers skip parameters without gradient
             mixture = torch.where(x.new_ones((), dtype=torch.bool), mixture, x)
         return self._where_drawn(name, mixture, x).flatten(0, 1)
 
     def _where_drawn(self, name: str, mixture: Tensor, x: Tensor) -> Tensor:
-        """The mixture where this layer is the one that was drawn."""
+        """Mix the output if this layer is the drawn one."""
         if len(self.layers) == 1:
             return mixture
         return torch.where(self.pairs["layer"] == self.layers.index(name), mixture, x)
@@ -319,7 +319,7 @@ class Mixup(Objective):
     by position, as floating-point numbers. `ManifoldMixup` mixes hidden layers as well.
 
     Args:
-        alpha: Both parameters of the Beta distribution: near 0 leaves most problems as they are.
+        alpha: Both parameters of the Beta distribution: near 0 leaves most problems unmixed.
 
     Raises:
         ValueError: If `alpha` is not positive and finite.
@@ -334,7 +334,7 @@ class Mixup(Objective):
         check_fields(self)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Weight of the first of each pair, and positions of the second.
+        """Draw the weight of the first of each pair, and positions of the second.
 
         Args:
             batches: The batch of training problems.
@@ -343,7 +343,7 @@ class Mixup(Objective):
         return draw_pairs(batches[TRAINING], self.alpha, stream)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss of the mixtures.
+        """Compute the mean loss of the mixtures.
 
         Raises:
             ValueError: If the items are neither floating-point numbers nor bytes.
@@ -373,8 +373,8 @@ class ManifoldMixup(Objective):
         layers: Names of the layers, as in `model.named_modules()`, and `"input"` for the items;
             `None` for the items and the layers that the network declares as `mixing_layers`, as
             the image networks of `farfield.models` do.
-        alpha: Both parameters of the Beta distribution: near 0 leaves most problems as they are.
-        per_example: Whether each problem has a weight of its own; otherwise a batch has one.
+        alpha: Both parameters of the Beta distribution: near 0 leaves most problems unmixed.
+        per_example: Whether each problem has a separate weight; otherwise a batch has one.
         stop_gradient: Whether no gradient passes below the mixed layer, an ablation.
 
     Raises:
@@ -408,7 +408,7 @@ class ManifoldMixup(Objective):
         check_layers(self.layers)
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Nothing to remember; the names of the layers are looked up.
+        """Remember nothing; the names of the layers are looked up.
 
         Args:
             network: The network before its first step.
@@ -423,7 +423,7 @@ class ManifoldMixup(Objective):
         return {}
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Weights, positions of the second of each pair, and the layer.
+        """Draw weights, positions of the second of each pair, and the layer.
 
         Args:
             batches: The batch of training problems.
@@ -437,7 +437,7 @@ class ManifoldMixup(Objective):
         )
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss of the mixtures.
+        """Compute the mean loss of the mixtures.
 
         Raises:
             ValueError: If the items are mixed and are no numbers, or a layer is not called, or

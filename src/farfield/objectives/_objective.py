@@ -1,4 +1,4 @@
-"""The contract of a learning rule: what it reads, draws, minimizes and remembers."""
+"""The contract of a learning rule: its inputs, draws, loss and memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Bound:
 
     Args:
         module: The network.
-        parameters: Parameters and buffers in place of its own, by name; all others are its own.
+        parameters: Parameters and buffers that replace the module's, by name.
         build: Function that makes the network anew, its weights drawn from a stream; `None` where
             none is known.
         carry: State that a call of `forward` goes on from, and the one after the call, with which
@@ -52,7 +52,7 @@ class Bound:
     def call(
         self, method: str, *inputs: Any, parameters: Mapping[str, Tensor] | None = None
     ) -> Any:
-        """Result of a method of the network.
+        """Call a method of the network.
 
         Args:
             method: Name of the method, e.g. `"forward"`.
@@ -79,12 +79,12 @@ class Bound:
         return call_with(self.module, {**self.tensors(), **given}, method, *inputs)
 
     def tensors(self) -> dict[str, Tensor]:
-        """All parameters and buffers, by the first name of each."""
+        """List all parameters and buffers, by the first name of each."""
         own = chain(self.module.named_parameters(), self.module.named_buffers())
         return {**dict(own), **self.parameters}
 
     def mutable_buffers(self) -> list[str]:
-        """Names of the buffers that a call may change: all but those of modules that are pure.
+        """List the names of buffers that a call may change: all but the buffers of pure modules.
 
         A module whose class says `is_pure = True` keeps nothing, so that its buffers are fixed and
         every call may read the same ones: the matrix of a whitening has millions of numbers.
@@ -97,7 +97,7 @@ class Bound:
         return [name for name, _ in self.module.named_buffers() if not name.startswith(fixed)]
 
     def power_vectors(self) -> list[str]:
-        """Names of the buffers with singular vectors of weights, for spectral normalization.
+        """List the names of buffers with singular vectors of weights, for spectral normalization.
 
         Each call of the network in training moves them towards those of the weight of that call. A
         mean of such vectors belongs to no weight. They are recognized by the names that torch and
@@ -106,7 +106,7 @@ class Bound:
         return [name for name, _ in self.module.named_buffers() if _POWER_VECTOR.search(name)]
 
     def redraw(self, stream: Stream) -> dict[str, Tensor]:
-        """Parameters and buffers before the first step, those that are trained from another draw.
+        """Draw the trained parameters and buffers anew, as before the first step.
 
         Singular vectors of weights that are trained are from that draw as well.
 
@@ -127,7 +127,7 @@ class Bound:
         return {name: (other if name in drawn else own)[name] for name in own}
 
     def _has_trained_weight(self, vector: str) -> bool:
-        """True if a parameter is trained in the innermost module around a buffer that has any."""
+        """Tell if a parameter is trained in the innermost module around a buffer that has any."""
         path = vector
         while path:
             path = path.rpartition(".")[0]
@@ -168,11 +168,11 @@ class Update:
 
     @property
     def problems(self) -> Problems:
-        """The batch of training problems."""
+        """Batch of training problems."""
         return self.batches[TRAINING]
 
     def second_view(self, name: str) -> Problems:
-        """The batch of a set as a second draw of changes shows it; as it is where there is none.
+        """Change the batch of a set by a second draw; without draws it stays.
 
         Args:
             name: Name of the set.
@@ -180,11 +180,11 @@ class Update:
         return self.second_views.get(name, self.batches[name])
 
     def outputs(self, problems: Problems | None = None, parameters: Tensors | None = None) -> Any:
-        """Outputs of the network.
+        """Compute outputs of the network.
 
         Args:
             problems: Problems that it answers; the batch of training problems if `None`.
-            parameters: Parameters in place of its own, by name; its own if `None`.
+            parameters: Parameters that replace the network's, by name; `None` for none.
         """
         problems = self.problems if problems is None else problems
         return self.network.call("forward", problems.items, problems.index, parameters=parameters)
@@ -203,7 +203,7 @@ class Objective(Protocol):
     """True if items may be embeddings already, where the encoder is fixed."""
 
     in_lanes: ClassVar[bool] = False
-    """True if each row of a batch shows the problem behind that of the step before."""
+    """Continuity of rows: each shows the problem behind its problem of the step before."""
 
     @property
     def sets(self) -> tuple[str, ...]:
@@ -216,7 +216,7 @@ class Objective(Protocol):
         return ()
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Tensors to remember from the start.
+        """List the tensors to remember from the start.
 
         Args:
             network: The network before its first step.
@@ -226,7 +226,7 @@ class Objective(Protocol):
         return {}
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Random tensors of one step: mixing weights, partners, noise.
+        """Draw the random tensors of one step: mixing weights, partners, noise.
 
         Args:
             batches: Batches of the step, by the name of the set.
@@ -236,11 +236,11 @@ class Objective(Protocol):
         return {}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """Loss to minimize, and the tensors to remember."""
+        """Compute the loss to minimize, and the tensors to remember."""
         ...
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
-        """Tensors to remember after the parameters have changed.
+        """List the tensors to remember after the parameters have changed.
 
         Args:
             state: Tensors that `loss` returned.
@@ -251,7 +251,7 @@ class Objective(Protocol):
         return state
 
     def scored(self, state: Tensors) -> Tensors:
-        """Parameters and buffers with which the network is scored and kept, in place of its own.
+        """List the parameters and buffers with which the network is scored and kept.
 
         Args:
             state: Tensors to remember after a step.

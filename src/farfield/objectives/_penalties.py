@@ -19,16 +19,16 @@ AbsoluteMean = tuple[Tensor, int]
 
 
 def absolute_mean(x: Tensor) -> AbsoluteMean:
-    """Mean absolute value and number of the elements of a tensor.
+    """Compute the mean absolute value and number of the elements of a tensor.
 
     Args:
-        x: What passed through a module in one call.
+        x: Input of a module in one call.
     """
     return x.abs().mean(), x.numel()
 
 
 def over_calls(means: Sequence[AbsoluteMean], *, mean: bool) -> Tensor:
-    """The mean absolute values of all calls of one module, summed up, or their mean.
+    """Compute the mean absolute values of all calls of one module, summed up, or their mean.
 
     Args:
         means: Of each call; at least one.
@@ -54,7 +54,7 @@ class ActivationL1(Objective):
 
     Args:
         layers: Names of the layers, as in `model.named_modules()`, e.g. `("encoder.conv1",)`.
-        weight: What the penalty counts beside the loss, $\alpha$.
+        weight: Weight of the penalty, $\alpha$.
         mean_over_steps: Whether the calls of a layer are averaged and not summed up.
 
     Raises:
@@ -75,7 +75,7 @@ class ActivationL1(Objective):
             raise ValueError("layers must name at least one layer; Supervised needs none")
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss and the weighted penalty.
+        """Compute the mean loss and the weighted penalty.
 
         Args:
             update: The step, of a model with layers of those names.
@@ -111,18 +111,18 @@ class CenteredL1(Objective):
       + \alpha \sum_{l, t} \frac{1}{N_l} \sum_{n, j} \left|v^{(l)}_{tnj}\right|$$
 
     with $\ell$ the loss of the task, $f$ the model and $B$ the number of problems of the batch.
-    $v^{(l)}_t$ is what normalizer $l$ received in its call $t$, less the mean that this normalizer
-    takes off, before it divides; $N_l$ is how many numbers that is, problems times units. Where a
+    $v^{(l)}_t$ is the input of normalizer $l$ in its call $t$, less the mean that this normalizer
+    subtracts, before it divides; $N_l$ is how many numbers that is, problems times units. Where a
     normalizer is called once there is one $t$. In a recurrent cell it is called at each step, and
     the steps are summed up: so equation 5 has it, whose mean is over problems and units alone, and
     so does the released code. Over $T$ steps `mean_over_steps` makes the penalty $T$ times smaller.
 
-    Normalizers are the parts of the model with a method `center`, from what the part is called on
+    Normalizers are the parts of the model with a method `center`, from the input of the part
     to $v$. They are watched while the model runs, and nothing stays in it. `ActivationL1` is the
     same for named layers without a normalizer.
 
     Args:
-        weight: What the penalty counts beside the loss, $\alpha$; ren2017 uses $10^{-4}$ to
+        weight: Weight of the penalty, $\alpha$; ren2017 uses $10^{-4}$ to
             $10^{-1}$.
         mean_over_steps: Whether the calls of a normalizer are averaged and not summed up.
 
@@ -141,7 +141,7 @@ class CenteredL1(Objective):
         check_fields(self)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss and the weighted penalty.
+        """Compute the mean loss and the weighted penalty.
 
         Args:
             update: The step, of a model with normalizers among its parts.

@@ -21,7 +21,7 @@ SHEAR: Final = 0.3
 SHIFT: Final = 150 / 331
 """Farthest translation as a fraction of the side: 150 pixels in images of 331."""
 ENHANCEMENT: Final = 0.9
-"""Largest distance of the factor of an enhancement from 1, which leaves the image as it is."""
+"""Largest distance of the factor of an enhancement from 1, which leaves the image unchanged."""
 
 
 def _enhancement(kind: Callable[[Image.Image], ImageEnhance._Enhance]) -> Operation:
@@ -52,7 +52,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "translate_x": lambda image, s: _affine(image, 1, 0, _shift(image.width, s), 0, 1, 0),
     "translate_y": lambda image, s: _affine(image, 1, 0, 0, 0, 1, _shift(image.height, s)),
 }
-"""The fourteen of Cubuk et al. 2020; at strength 1 they are at the end of the published ranges."""
+"""Fourteen operations of Cubuk et al. 2020; strength 1 is the end of the published ranges."""
 
 
 def change_images(images: Images, *, operations: int, magnitude: float, stream: Stream) -> Images:
@@ -84,7 +84,7 @@ def change_images(images: Images, *, operations: int, magnitude: float, stream: 
 
 
 def _change(image: np.ndarray, kinds: np.ndarray, strengths: np.ndarray) -> np.ndarray:
-    """One image after its operations."""
+    """Apply the operations of one image."""
     shown = Image.fromarray(np.ascontiguousarray(image))
     for kind, strength in zip(kinds, strengths, strict=True):
         shown = tuple(OPERATIONS.values())[kind](shown, float(strength))
@@ -92,7 +92,7 @@ def _change(image: np.ndarray, kinds: np.ndarray, strengths: np.ndarray) -> np.n
 
 
 def _stacked(changed: list[np.ndarray], shown: Tensor) -> Tensor:
-    """The changed images as a batch of the given shape."""
+    """Change the images, as a batch of the given shape."""
     if not changed:
         return shown.cpu()
     return torch.from_numpy(np.stack(changed)).movedim(-1, 1).contiguous()

@@ -46,11 +46,11 @@ class PPO(Objective):
             that of the ratios, in the released code.
         value_weight: Weight $c$ of the error of the values.
         entropy_weight: Weight $h$ of the entropy.
-        reward_clip: Largest size of a reward that is learned from; `None` for rewards as they are.
+        reward_clip: Largest size of a reward that is learned from; `None` for unclipped rewards.
             1 in the released code for Atari.
         scale_rewards: Whether rewards are divided by the running standard deviation of the
             discounted returns of all steps so far, before they are clipped (`reward_clip=10` beside
-            it is what `VecNormalize` of stable-baselines3 does). Where returns are far above 1, the
+            it equals `VecNormalize` of stable-baselines3). Where returns are far above 1, the
             error of the values outweighs the policy in the layers of both without it.
         divergence_limit: Largest divergence of the policy from that of the rollout, estimated as
             the mean of $\rho - 1 - \log \rho$: a part of the copies beyond it gives no update, and
@@ -87,7 +87,7 @@ class PPO(Objective):
         next_values: Float[Tensor, "batch time"],
         ends: Bool[Tensor, "batch time"],
     ) -> tuple[Float[Tensor, "batch time"], Float[Tensor, "batch time"]]:
-        """Advantages of a rollout, standardized, and the returns that values are to be.
+        """Compute the standardized advantages of a rollout, and the returns, targets of the values.
 
         Args:
             rewards: Reward of each step.
@@ -104,7 +104,7 @@ class PPO(Objective):
         return (found - found.mean()) / (deviation + 1e-8), found + values
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean over the steps of a batch of sequences, and the divergence of the policy.
+        """Compute the mean over the steps of a batch of sequences, and the policy's divergence.
 
         Args:
             update: The step. Its problems are sequences of observations, their target the actions
@@ -142,10 +142,10 @@ class PPO(Objective):
         return clipped_value_loss(values, latent["values"], latent["returns"], clip=self.value_clip)
 
     def is_beyond_limit(self, state: Tensors) -> bool:
-        """True if the policy has gone further from that of the rollout than the limit.
+        """Tell if the policy has gone further from the rollout's policy than the limit.
 
         Args:
-            state: What `loss` returned beside the loss.
+            state: State that `loss` returned.
         """
         return self.divergence_limit is not None and bool(
             state["divergence"] > self.divergence_limit

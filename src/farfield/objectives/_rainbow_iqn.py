@@ -38,7 +38,7 @@ class RainbowIQN(Objective):
         copies: Copies of the environment.
         memory_size: Steps of all copies that are remembered, the latest ones.
         first_steps: Steps that are remembered before the first update.
-        num_steps: Most steps whose rewards are added before the value of what follows, $m$.
+        num_steps: Most steps whose rewards are added before the value of the next state, $m$.
         num_quantiles: Number of fractions, of those learned and of those aimed at.
         acting_quantiles: Number of fractions over which an agent takes the mean when it acts.
         threshold: Error from which on the loss is linear.
@@ -46,7 +46,7 @@ class RainbowIQN(Objective):
         target_period: Updates between two copies of the network that is aimed at.
         priority_exponent: The exponent $\alpha$; 0 for draws without priorities.
         weight_exponent: First exponent of the weights $w$, which grows to 1 over the run.
-        reward_clip: Largest size of a reward that is learned from; `None` for rewards as they are.
+        reward_clip: Largest size of a reward that is learned from; `None` for unclipped rewards.
 
     Raises:
         ValueError: If a number is out of range, or the memory too small.
@@ -90,7 +90,7 @@ class RainbowIQN(Objective):
         terminations: Bool[Tensor, "batch time"],
         truncations: Bool[Tensor, "batch time"],
     ) -> NStepReturns:
-        """Return of stretches of `num_steps`, and how the value after it counts.
+        """Compute the return of stretches of `num_steps`, and the weight of the value after it.
 
         Args:
             rewards: Reward of each step.
@@ -102,7 +102,7 @@ class RainbowIQN(Objective):
         return n_step_returns(rewards, terminations, truncations, discount=self.discount)
 
     def priorities(self, losses: Float[Tensor, " batch"]) -> Float[Tensor, " batch"]:
-        """Priorities of steps from their losses; of a loss that is not finite the least.
+        """Compute priorities of steps from their losses; a loss that is not finite has the least.
 
         Args:
             losses: Loss of each.
@@ -111,7 +111,7 @@ class RainbowIQN(Objective):
         return (finite.double() + LEAST_PRIORITY) ** self.priority_exponent
 
     def exponent(self, progress: float) -> float:
-        """Exponent of the weights.
+        """Compute the exponent of the weights.
 
         Args:
             progress: Fraction of the steps that are done.
@@ -119,7 +119,7 @@ class RainbowIQN(Objective):
         return self.weight_exponent + progress * (1 - self.weight_exponent)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The weighted mean over a batch of steps; what is remembered are their `losses`.
+        """Compute the weighted mean over a batch of steps, and remember their `losses`.
 
         Args:
             update: The step. The items of its problems are observations, their target the actions

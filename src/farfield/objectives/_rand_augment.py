@@ -29,7 +29,7 @@ OPERATIONS: Final[tuple[tuple[str, float, float], ...]] = (
     ("translate_x", -0.1, 0.1),
     ("translate_y", -0.1, 0.1),
 )
-"""Those of Cubuk et al. 2020 but the identity, with the ranges that kornia gives them."""
+"""Operations of Cubuk et al. 2020 but the identity, with kornia's ranges."""
 STRONGEST: Final = 30.0
 """Magnitude at the end of the ranges."""
 
@@ -37,13 +37,13 @@ Images = Float[Tensor, "item 3 height width"] | UInt8[Tensor, "item 3 height wid
 
 
 def rand_augmented(images: Images, *, operations: int, magnitude: float, stream: Stream) -> Images:
-    """Images after operations drawn for each of them, identity included.
+    """Augment images by operations drawn for each image, the identity among them.
 
     Args:
         images: Floating-point numbers of 0…1, or bytes, in which case the result is bytes.
         operations: How many, one after the other; the same can come again.
         magnitude: Position in the ranges of kornia, above 0 and below 30.
-        stream: What is drawn, is drawn from it.
+        stream: Source of the draws.
 
     Raises:
         ValueError: If there are not three colors, or other numbers than these.
@@ -67,7 +67,7 @@ def check_images(images: Tensor) -> None:
     """Raise `ValueError` unless these are images in color.
 
     Args:
-        images: What is to be augmented.
+        images: Images to augment.
     """
     if images.ndim != 4 or images.shape[1] != 3:
         raise ValueError(
@@ -100,7 +100,7 @@ def drawing_from(stream: Stream) -> Iterator[None]:
 
 @lru_cache(maxsize=256)
 def _operation(operation: int, magnitude: float) -> nn.Module:
-    """One operation of kornia at one strength."""
+    """Apply one operation of kornia at one strength."""
     made: nn.Module = _kornia().RandAugment(n=1, m=magnitude, policy=[[OPERATIONS[operation]]])
     return made
 

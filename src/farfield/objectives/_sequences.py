@@ -54,7 +54,7 @@ class CarriedState(Objective):
         return self.objective.sets
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Tensors that the rule remembers from the start.
+        """List the tensors that the rule remembers from the start.
 
         Args:
             network: The network before its first step.
@@ -63,7 +63,7 @@ class CarriedState(Objective):
         return _named(_OWN, self.objective.start(network, sets, stream))
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Random tensors of the rule.
+        """Draw the random tensors of the rule.
 
         Args:
             batches: Batches of the step, by the name of the set.
@@ -71,7 +71,7 @@ class CarriedState(Objective):
         return self.objective.draw(batches, stream)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The loss of the rule, and the state after the batch.
+        """Compute the loss of the rule, and the state after the batch.
 
         Args:
             update: The step, of a network that goes on from a state (`continued`).
@@ -89,7 +89,7 @@ class CarriedState(Objective):
         return loss, _named(_CARRIED, after) | _named(_OWN, new)
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
-        """Tensors to remember after the parameters have changed.
+        """List the tensors to remember after the parameters have changed.
 
         Args:
             state: Tensors that `loss` returned.
@@ -100,7 +100,7 @@ class CarriedState(Objective):
         return _named(_CARRIED, _of(_CARRIED, state)) | _named(_OWN, own)
 
     def scored(self, state: Tensors) -> Tensors:
-        """Parameters and buffers with which the rule wants the network to be scored.
+        """List the parameters and buffers with which the rule wants the network to be scored.
 
         Args:
             state: Tensors to remember after a step.
@@ -127,7 +127,7 @@ class PredictingEmbeddings(Objective):
 
     $$L = \frac{1}{B (T - 1) H} \sum_{i,t,k} \left(\hat z_{itk} - z_{itk}\right)^2$$
 
-    with $B$ sequences, $T$ places, of which the first is not predicted, and $H$ features. Both are
+    with $B$ sequences, $T$ steps, of which the first is not predicted, and $H$ features. Both are
     normalized, as the predictor has them, or both are embeddings. It needs a model that gives
     them: one with a method `predict` from `(items, index)` to normalized predictions and a
     `farfield.nn.NormalizedSequence`, as `farfield.models.ObjectPredictor` has. `Supervised` on the
@@ -135,8 +135,8 @@ class PredictingEmbeddings(Objective):
 
     Args:
         denormalized: Whether the error is that of the embeddings, predictions put back by
-            location and scale of the context; otherwise that of what is normalized, as in the
-            released code of webb2020.
+            location and scale of the context; otherwise the error of normalized embeddings, as in
+            the released code of webb2020.
 
     Raises:
         ValueError: If `denormalized` is neither True nor False.
@@ -153,7 +153,7 @@ class PredictingEmbeddings(Objective):
         check_fields(self)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean squared error; what is predicted is not scored by the task.
+        """Compute the mean squared error; the task does not score the predictions.
 
         Args:
             update: The step, of a model with a method `predict`.
@@ -182,7 +182,7 @@ class Reconstructing(Objective):
     has with an `MNM`.
 
     Args:
-        weight: What an error counts beside the loss.
+        weight: Weight of an error.
 
     Raises:
         ValueError: If the weight is no number, negative or not finite.
@@ -199,7 +199,7 @@ class Reconstructing(Objective):
         check_fields(self)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss and the weighted mean error.
+        """Compute the mean loss and the weighted mean error.
 
         Args:
             update: The step, of a model with a method `answer_and_error`.

@@ -29,7 +29,7 @@ class Supervised(Objective):
     takes_embeddings: ClassVar[bool] = True
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss."""
+        """Compute the mean loss."""
         return update.task_loss(update.outputs(), update.problems).mean(), update.state
 
 
@@ -60,7 +60,7 @@ class LabelSmoothing(Objective):
         check_fields(self)
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Nothing to remember; the answers are checked.
+        """Remember nothing; the answers are checked.
 
         Args:
             network: The network before its first step, not used.
@@ -75,7 +75,7 @@ class LabelSmoothing(Objective):
         return {}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss of smoothed labels.
+        """Compute the mean loss of smoothed labels.
 
         Raises:
             ValueError: If the outputs are not logits of classes.

@@ -45,7 +45,7 @@ class TeacherRule(ConsistencyRule):
         decay: Decay of the running mean, in 0…1; `None` for no teacher.
         warmup: Whether the decay of update $n$ is at most $1 - 1 / (n + 1)$.
         scores_teacher: Whether the teacher is scored and kept, and not the student.
-        independent_teacher: Whether the teacher starts from a draw of its own.
+        independent_teacher: Whether the teacher starts from a separate draw.
         averages_buffers: Whether buffers of the teacher are running means of the student's. The
             vectors of spectral normalization never are: they follow the teacher's own weights.
 
@@ -70,7 +70,7 @@ class TeacherRule(ConsistencyRule):
                 )
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """The teacher, if there is one: the first weights and buffers of the network.
+        """Start the teacher, if there is one: the first weights and buffers of the network.
 
         Args:
             network: The network before its first step.
@@ -94,7 +94,7 @@ class TeacherRule(ConsistencyRule):
         return tensors
 
     def teach(self, update: Update, problems: Problems) -> tuple[Tensor, Tensors]:
-        """Answers of the teacher, and the teacher with what they changed in its own buffers.
+        """Compute answers of the teacher, and the teacher with its buffers after them.
 
         Args:
             update: The step, whose state is the teacher.
@@ -108,10 +108,10 @@ class TeacherRule(ConsistencyRule):
         return outputs, {**update.state, **vectors}
 
     def follow(self, update: Update, state: Tensors) -> Tensors:
-        """The teacher once all answers are given, its buffers one step on if they are means.
+        """Update the teacher after all answers: its buffers one step on if they are means.
 
         Args:
-            state: What `teach` gave.
+            state: Teacher that `teach` returned.
         """
         if not self.averages_buffers or self.decay is None:
             return state
@@ -122,7 +122,7 @@ class TeacherRule(ConsistencyRule):
         return {**state, **_mean(state, buffers, _kept(state, self.decay))}
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
-        """The running mean of the weights, one step on.
+        """Compute the running mean of the weights, one step on.
 
         Args:
             state: The teacher, or nothing.
@@ -137,7 +137,7 @@ class TeacherRule(ConsistencyRule):
         return {**state, **weights, **count}
 
     def scored(self, state: Tensors) -> Tensors:
-        """The teacher, if it is scored.
+        """Select the teacher, if it is scored.
 
         Args:
             state: The teacher, or nothing.
@@ -148,7 +148,7 @@ class TeacherRule(ConsistencyRule):
 
 
 def _kept(state: Tensors, decay: float) -> float | Tensor:
-    """Weight of the past in the running mean.
+    """Compute the weight of the past in the running mean.
 
     While the teacher is warmed up, it is at most $1 - 1 / (n + 1)$ at update $n$, so that the
     teacher is the plain mean of all weights so far.
@@ -160,7 +160,7 @@ def _kept(state: Tensors, decay: float) -> float | Tensor:
 
 
 def _mean(state: Tensors, new: Tensors, kept: float | Tensor) -> dict[str, Tensor]:
-    """The running means of floating-point numbers, one step on, and counts as they are."""
+    """Compute the running means of floating-point numbers, one step on; counts stay."""
 
     def mean(old: Tensor, tensor: Tensor) -> Tensor:
         if not old.is_floating_point():
@@ -193,10 +193,10 @@ class MeanTeacher(TeacherRule):
         warmup: Whether the decay of update $n$ is at most $1 - 1 / (n + 1)$, so that the teacher
             is at first the plain mean of all weights.
         scores_teacher: Whether the teacher is scored and kept, as published, and not the student.
-        independent_teacher: Whether the teacher starts from a draw of its own, and not from the
+        independent_teacher: Whether the teacher starts from a separate draw, and not from the
             weights of the student.
         averages_buffers: Whether buffers of the teacher, such as statistics of batch
-            normalization, are running means of the student's, and not those of its own answers.
+            normalization, are running means of the student's, and do not follow its answers.
             The vectors of spectral normalization follow the teacher's own weights always.
 
     Raises:
@@ -210,11 +210,11 @@ class MeanTeacher(TeacherRule):
 
     @property
     def second_views(self) -> tuple[str, ...]:
-        """The set on which student and teacher are to agree."""
+        """Set on which student and teacher are to agree."""
         return (self.consistency,)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss and the weighted distance.
+        """Compute the mean loss and the weighted distance.
 
         Raises:
             ValueError: If the outputs are not logits of classes.
@@ -243,7 +243,7 @@ class ICT(TeacherRule):
     problems themselves. The weight grows as there.
 
     Args:
-        alpha: Both parameters of the Beta distribution, of labelled and other mixtures.
+        alpha: Both parameters of the Beta distribution, of labeled and other mixtures.
         weight: Largest weight of the distance.
         ramp: Fraction of the run over which the weight grows.
         decay: Decay of the running mean, in 0…1; `None` to take the network's own answers, without
@@ -252,10 +252,10 @@ class ICT(TeacherRule):
             code.
         scores_teacher: Whether the teacher, if there is one, is scored and kept, as published, and
             not the student.
-        independent_teacher: Whether the teacher starts from a draw of its own, as in the released
+        independent_teacher: Whether the teacher starts from a separate draw, as in the released
             code, and not from the weights of the student.
         averages_buffers: Whether buffers of the teacher are running means, as `MeanTeacher` has it.
-        supervised_mixup: Whether labelled problems are mixed too; otherwise they are learned plain.
+        supervised_mixup: Whether labeled problems are mixed too; otherwise they stay unmixed.
         mixes_logits: Whether the teacher's logits are mixed and not its probabilities, as in the
             released code.
         layers: Names of the layers at which problems are mixed, as `ManifoldMixup` has them.
@@ -293,7 +293,7 @@ class ICT(TeacherRule):
         check_layers(self.layers)
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """The teacher, if there is one: the first weights and buffers of the network.
+        """Start the teacher, if there is one: the first weights and buffers of the network.
 
         Args:
             network: The network before its first step.
@@ -308,7 +308,7 @@ class ICT(TeacherRule):
         return super().start(network, sets, stream)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Weights, partners and layers, for labelled problems and for those to agree on.
+        """Draw weights, partners and layers, for labeled problems and for problems to agree on.
 
         Args:
             batches: The batches.
@@ -325,7 +325,7 @@ class ICT(TeacherRule):
         }
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss and the weighted distance.
+        """Compute the mean loss and the weighted distance.
 
         Raises:
             ValueError: If problems cannot be mixed at a layer, or outputs are no logits of classes.
@@ -355,5 +355,5 @@ class ICT(TeacherRule):
 
 
 def _pairs(update: Update, of: str) -> dict[str, Tensor]:
-    """Pairs of one of the two losses."""
+    """Draw pairs of one of the two losses."""
     return {n: update.draws[f"{of}.{n}"] for n in ("weight", "partner", "layer")}

@@ -63,7 +63,7 @@ class VAT(ConsistencyRule):
     iterations: Depth = 1
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Nothing to remember; the sets and the name of the layer are checked.
+        """Remember nothing; the sets and the name of the layer are checked.
 
         Args:
             network: The network before its first step.
@@ -79,7 +79,7 @@ class VAT(ConsistencyRule):
         return super().start(network, sets, stream)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """The first direction of each problem.
+        """Find the first direction of each problem.
 
         Args:
             batches: The batches.
@@ -88,7 +88,7 @@ class VAT(ConsistencyRule):
         return {"direction": draw_noise(batches[self.consistency], stream)}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean loss, the weighted divergence, and the weighted entropy.
+        """Compute the mean loss, the weighted divergence, and the weighted entropy.
 
         Raises:
             ValueError: If the items are neither floating-point numbers nor bytes, or the outputs
@@ -118,7 +118,7 @@ class VAT(ConsistencyRule):
         return loss, update.state
 
     def _moved_outputs(self, update: Update, shift: Tensor, parameters: Tensors) -> Tensor:
-        """Outputs for problems whose items, or whose outputs of the layer, are moved."""
+        """Compute outputs for problems whose items, or whose outputs of the layer, are moved."""
         problems = update.batches[self.consistency]
         if self.layer is None:
             return cast(Tensor, update.outputs(moved(problems, shift), parameters))
@@ -137,13 +137,13 @@ class VAT(ConsistencyRule):
 
 
 def _buffers(update: Update) -> dict[str, Tensor]:
-    """Copies of the buffers of a network that a call may change."""
+    """Copy the buffers of a network that a call may change."""
     tensors = update.network.tensors()
     return {name: tensors[name].clone() for name in update.network.mutable_buffers()}
 
 
 def _unit(x: Tensor) -> Tensor:
-    """The direction of each problem, of length 1; that of zeros is zero."""
+    """Scale the direction of each problem to length 1; a direction of zeros stays zero."""
     each = x.flatten(1)
     each = each / each.abs().amax(1, keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
     return torch.nn.functional.normalize(each, dim=1).reshape(x.shape)
