@@ -55,7 +55,7 @@ SMALLER_BATCH = {
     "WideResNet": 2,
 }
 """With the hundred images of the papers they take from one second to a minute."""
-LARGEST_BATCH = 8
+LARGEST_BATCH = 4
 """A larger one repeats the same products; sizes of networks and lengths are the papers'."""
 
 

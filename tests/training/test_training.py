@@ -163,7 +163,7 @@ def run(learner: OneNetwork | Stack, experiment: Experiment) -> list[list[Score]
 
 
 def test_training_learns_the_training_problems() -> None:
-    experiment = tiny_experiment(steps=300)
+    experiment = tiny_experiment(steps=150)
     [scores] = run(OneNetwork(experiment, 0), experiment)
     final = {(score.regime, score.metric): score.value for score in scores}
     first = {
