@@ -35,6 +35,7 @@ HELD = (
     "src/farfield/functional/_recurrent",
     "src/farfield/functional/_rims",
     "src/farfield/metrics",
+    "src/farfield/models",
     "src/farfield/nn/_recurrent",
     "src/farfield/nn/_rims",
     "src/farfield/objectives",

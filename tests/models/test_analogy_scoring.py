@@ -187,11 +187,11 @@ def test_what_cannot_be_is_refused() -> None:
         encoder()(images().long())
     with pytest.raises(ValueError, match="num_candidates must be an int 1…"):
         AnalogyScoring(encoder(), None, scorer(), num_candidates=0)
-    with pytest.raises(ValueError, match=r"index must be \(batch, place\) with premises"):
+    with pytest.raises(ValueError, match=r"index must be \(batch, position\) with premises"):
         model()(images(), INDEX[:, :CANDIDATES])
     with pytest.raises(ValueError, match="dropout must be a finite number of at least 0"):
         scorer(dropout=1.0)
-    with pytest.raises(ValueError, match="length=4 places"):
+    with pytest.raises(ValueError, match="length=4 steps"):
         scorer()(drawn(2, 3, FEATURES))
 
 

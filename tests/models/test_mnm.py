@@ -136,7 +136,7 @@ def test_what_cannot_be_is_refused(unchecked) -> None:
             MNM(8, 4, **{name: 0})
     with pytest.raises(ValueError, match="in_features=6 features, got 5"):
         small()(drawn(2, 4, 5))
-    with pytest.raises(ValueError, match=r"at least one place, got shape \(2, 0, 6\)"):
+    with pytest.raises(ValueError, match=r"at least one step, got shape \(2, 0, 6\)"):
         small().answer_and_error(drawn(2, 0, FEATURES))
     with pytest.raises(ValueError, match=r"must hold 11 numbers, \[5, 4, 2\] .*, got 9"):
         memory_write(drawn(2, 1, 3), drawn(2, 1, 9), drawn(2, 1), layers())

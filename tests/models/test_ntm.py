@@ -120,7 +120,7 @@ def test_what_cannot_be_is_refused(unchecked) -> None:
             NTM(8, 4, **{name: 0})
     with pytest.raises(ValueError, match="in_features=6 features, got 5"):
         small()(drawn(2, 4, 5))
-    with pytest.raises(ValueError, match=r"at least one place, got shape \(2, 0, 6\)"):
+    with pytest.raises(ValueError, match=r"at least one step, got shape \(2, 0, 6\)"):
         small()(drawn(2, 0, FEATURES))
     numbers = numbers_of(0, 2) | {"shift": drawn(2, 5)}
     with pytest.raises(ValueError, match=r"3 weights, of turns by \(-1, 0, 1\), got 5"):

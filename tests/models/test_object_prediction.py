@@ -302,7 +302,7 @@ def problems_as_tensors(problems: Problems) -> Problems:
         (lambda: TimeStepNorm(3, 4, sample=1), "sample 0 or at least 2"),
         (lambda: TimeStepNorm(3, 4)(torch.zeros(1, 4, 3)), "z must hold at least 2 sequences"),
         (lambda: kept_statistics()(torch.ones(2, 4, 3, dtype=torch.int64)), "got torch.int64 of"),
-        (lambda: predictor(None)(FRAMES, INDEX[:, :1]), "index must be .* at least two places"),
+        (lambda: predictor(None)(FRAMES, INDEX[:, :1]), "index must be .* at least two steps"),
     ],
 )
 def test_bad_input_is_named(unchecked, make: Callable[[], object], message: str) -> None:

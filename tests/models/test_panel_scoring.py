@@ -96,6 +96,6 @@ def test_what_cannot_be_is_refused() -> None:
         RNNScorer(5, hidden_size=0)
     with pytest.raises(ValueError, match="in_features=5 features, got 4"):
         scorer(torch.zeros(2, 3, 4))
-    with pytest.raises(ValueError, match="at least one place"):
+    with pytest.raises(ValueError, match="at least one step"):
         scorer(torch.zeros(2, 0, 5))
     assert LSTMScorer(5, 3)(torch.zeros(2, 3, 5)).shape == scorer(torch.zeros(2, 3, 5)).shape

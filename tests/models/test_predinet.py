@@ -98,7 +98,7 @@ def test_what_cannot_be_is_refused(unchecked) -> None:
         with pytest.raises(ValueError, match=rf"{name} must be an int 1….*, got 0"):
             PrediNet(8, 4, 3, **{name: 0})
     for length in (3, 5):
-        with pytest.raises(ValueError, match=rf"length=4 places .* made for, got {length}"):
+        with pytest.raises(ValueError, match=rf"length=4 steps .* made for, got {length}"):
             small()(drawn(2, length, FEATURES))
     with pytest.raises(ValueError, match="in_features=6 features, got 5"):
         small()(drawn(2, 4, 5))

@@ -224,7 +224,7 @@ def test_sizes_that_cannot_be_are_refused() -> None:
 @pytest.mark.parametrize("build", [small_esbn, small_lstm, small_transformer])
 def test_what_is_no_sequence_of_embeddings_is_refused(build, unchecked) -> None:
     model = build()
-    with pytest.raises(ValueError, match=r"at least one place, got shape \(2, 0, 6\)"):
+    with pytest.raises(ValueError, match=r"at least one step, got shape \(2, 0, 6\)"):
         model(drawn(2, 0, FEATURES))
     with pytest.raises(ValueError, match=r"\(batch, time, feature\) .* got shape \(3, 6\)"):
         model(drawn(3, FEATURES))

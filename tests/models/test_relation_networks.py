@@ -111,7 +111,7 @@ def test_gradient_with_respect_to_embeddings(build, shape: tuple[int, int]) -> N
 @pytest.mark.parametrize("build", [small_rn, small_trn])
 def test_what_is_no_sequence_of_embeddings_is_refused(build, unchecked) -> None:
     model = build()
-    with pytest.raises(ValueError, match=r"at least one place, got shape \(2, 0, 6\)"):
+    with pytest.raises(ValueError, match=r"at least one step, got shape \(2, 0, 6\)"):
         model(drawn(2, 0, FEATURES))
     with pytest.raises(ValueError, match="in_features=6 features, got 5"):
         model(drawn(2, 3, 5))

@@ -61,7 +61,7 @@ def test_a_picture_that_was_enlarged_is_read_as_it_was() -> None:
 
 def test_what_is_no_square_is_refused() -> None:
     items, index = squares(4)
-    with pytest.raises(ValueError, match="square number of places, got 15"):
+    with pytest.raises(ValueError, match="square number of positions, got 15"):
         ResizedSequence(inner(), side=4)(items, index[:, 1:])
     with pytest.raises(ValueError, match=r"side must be an int 1….*, got 0"):
         ResizedSequence(inner(), side=0)

@@ -232,7 +232,7 @@ def test_wrong_sizes_of_a_decoder_are_refused(options: dict[str, float]) -> None
 
 def test_a_task_that_gives_nothing_is_refused() -> None:
     for task in (Copying(), SameDifferent()):
-        with pytest.raises(TypeError, match=r"how many places are given.*SequenceNetwork"):
+        with pytest.raises(TypeError, match=r"number of given frames.*SequenceNetwork"):
             NETWORK.build(task, stream(0, "weights"))
     assert SequenceNetwork(core=NETWORK.core).build(TASK, stream(0, "weights"))
 

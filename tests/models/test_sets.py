@@ -281,11 +281,11 @@ def test_a_vision_transformer_has_the_size_of_the_paper() -> None:
         ),
         (
             lambda: TokenReader(core(), 6, 2, places_std=0.5),
-            "places_std must be left out for a set without places, got 0.5",
+            "places_std must be left out for a set without positions, got 0.5",
         ),
         (
             lambda: TokenReader(core(), 6, 2, length=4).double()(drawn(2, 5, 6)),
-            "z must have the length=4 places that the model was made for, got 5",
+            "z must have the length=4 steps that the model was made for, got 5",
         ),
         (lambda: SRAN(6, 8), "length must be 9, the panels of a matrix, got 8"),
         (

@@ -67,7 +67,7 @@ CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
 """Classifiers of single items by their name on the command line."""
 
 RESTORERS: Final[dict[str, type[nn.Module]]] = {"srcnn": SRCNN}
-"""Networks from images to better ones by their name on the command line."""
+"""Networks from images to sharper images by their name on the command line."""
 
 MAP_READERS: Final[dict[str, type[nn.Module]]] = {
     "mlp-reader": MLPReader,

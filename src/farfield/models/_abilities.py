@@ -52,7 +52,7 @@ class CarriesState(Protocol):
     def continued(
         self, items: Tensor, index: Tensor, state: tuple[Tensor, ...] | None
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """From items, index and the state before to outputs and the state after."""
+        """Map items, index and the state before to outputs and the state after."""
         ...
 
 
@@ -103,7 +103,7 @@ class TellsError(Protocol):
     """A reasoner that gives the reconstruction error of its memory."""
 
     def answer_and_error(self, z: Tensor) -> tuple[Tensor, Tensor]:
-        """From `(batch, time, feature)` to answers and errors."""
+        """Map `(batch, time, feature)` to answers and errors."""
         ...
 
 
@@ -112,17 +112,17 @@ class ScoresCandidates(Protocol):
     """A scorer that reads the premises of a problem once for all its candidates."""
 
     def score_candidates(self, premises: Tensor, candidates: Tensor) -> Tensor:
-        """From `(batch, premise, feature)` and `(batch, candidate, feature)` to scores of each."""
+        """Score pairs of `(batch, premise, feature)` and `(batch, candidate, feature)`."""
         ...
 
 
 def width_of(name: str, part: nn.Module, ability: type) -> int:
-    """Width of a part of a model, by its attribute.
+    """Return the width of a part of a model, by its attribute.
 
     Args:
         name: Name of the part, for the error.
         part: The part.
-        ability: What says it: `HasOutFeatures`, `HasHiddenSize` or `HasNumFeatures`.
+        ability: Protocol with the attribute: `HasOutFeatures`, `HasHiddenSize` or `HasNumFeatures`.
 
     Raises:
         TypeError: If the part does not say it.

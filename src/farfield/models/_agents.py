@@ -35,7 +35,7 @@ class AgentOutputs(NamedTuple):
 
     Attributes:
         logits: Logit of each action at each position.
-        values: Value of each position: what the agent expects to be rewarded from there on.
+        values: Value of each position: expected sum of later rewards.
         state: Parts of the state after the last position, the batch on axis 1 of each.
     """
 
@@ -50,7 +50,7 @@ class ActorCritic(nn.Module):
 
     Args:
         encoder: From observations `(item, *shape)` to embeddings `(item, feature)`.
-        core: What reads them: takes `(batch, time, feature)` and a state, and gives
+        core: Sequence layer: takes `(batch, time, feature)` and a state, and gives
             `(batch, time, _)` and the state after, as `farfield.nn.RIMs` with `batch_first`.
         num_actions: Number of actions.
         generator: Where the first weights of the outputs are drawn from; None is torch's global
@@ -97,7 +97,7 @@ class ActorCritic(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def first_state(self, batch: int) -> tuple[Tensor, ...]:
-        """Parts of the state at the beginning of an episode, the batch on axis 1 of each.
+        """Return the parts of the state at the start of an episode, the batch on axis 1 of each.
 
         Args:
             batch: Number of episodes.
@@ -113,11 +113,11 @@ class ActorCritic(nn.Module):
         begins: Bool[Tensor, " batch"],
         lengths: Int64[Tensor, " batch"] | None = None,
     ) -> AgentOutputs:
-        """Logits and values at every position.
+        """Compute logits and values at every position.
 
         Args:
             items: Observations.
-            index: Which one stands at which position of which sequence.
+            index: Observation at each position of each sequence.
             state: Parts of the state before the first position.
             begins: Whether a sequence begins an episode, and so with the first state.
             lengths: Steps of each sequence, behind which outputs and state mean nothing; None for
@@ -143,7 +143,7 @@ def _packed(
     index: Int64[Tensor, "batch time"],
     lengths: Int64[Tensor, " batch"],
 ) -> PackedSequence:
-    """Sequences up to the end of the piece in which each ends."""
+    """Pack sequences up to the end of the piece in which each ends."""
     most = (lengths + PIECE - 1).div(PIECE, rounding_mode="floor") * PIECE
     ends = most.clamp(max=index.shape[1]).cpu()
     packed = pack_padded_sequence(index, ends, batch_first=True, enforce_sorted=False)
@@ -154,7 +154,7 @@ def _packed(
 class QuantileAgent(nn.Module):
     """Encoder and `QuantileHead`: quantiles of the return of every action.
 
-    Unlike an `ActorCritic` it has no memory: it acts on what it sees.
+    Unlike an `ActorCritic` it has no memory: it acts on the present observation.
 
     Args:
         encoder: From observations `(item, *shape)` to embeddings `(item, feature)`.
@@ -188,7 +188,7 @@ class QuantileAgent(nn.Module):
         fractions: Float[Tensor, "batch quantile"],
         noise: Float[Tensor, "batch both"] | None = None,
     ) -> Float[Tensor, "batch quantile class"]:
-        """The quantiles.
+        """Compute the quantiles.
 
         Args:
             items: Observations.

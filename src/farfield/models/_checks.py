@@ -1,4 +1,4 @@
-"""Checks that models make of what they are given."""
+"""Checks of the inputs of models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def check_sequence(z: Tensor, in_features: int) -> None:
     """Raise `ValueError` unless `z` is a non-empty sequence of the right width."""
     if z.ndim != 3 or z.shape[1] == 0:
         raise ValueError(
-            f"z must be (batch, time, feature) with at least one place, got shape {tuple(z.shape)}"
+            f"z must be (batch, time, feature) with at least one step, got shape {tuple(z.shape)}"
         )
     if z.shape[-1] != in_features:
         raise ValueError(f"z must have in_features={in_features} features, got {z.shape[-1]}")
@@ -19,7 +19,7 @@ def check_length(z: Tensor, length: int) -> None:
     """Raise `ValueError` unless the sequence `z` is as long as the model was made for."""
     if z.shape[1] != length:
         raise ValueError(
-            f"z must have the length={length} places that the model was made for, got {z.shape[1]}"
+            f"z must have the length={length} steps that the model was made for, got {z.shape[1]}"
         )
 
 

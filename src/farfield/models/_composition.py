@@ -17,11 +17,11 @@ from farfield.models._abilities import KeepsStatistics, ScoresCandidates, TellsE
 class Composition(nn.Module):
     """A model in two stages: embed every distinct item once, then answer from the embeddings.
 
-    What is done with the embeddings is its own.
+    A subclass processes the embeddings.
     """
 
     encoder: nn.Module
-    """From items `(item, *shape)` to embeddings `(item, *)`."""
+    """Network from items `(item, *shape)` to embeddings `(item, *)`."""
 
     def forward(
         self, items: Shaped[Tensor, "item ..."] | LazyItems, index: Int[Tensor, "*shape"]
@@ -53,8 +53,8 @@ class Relational(Composition):
     """Encoder, context and reasoner as one model of problems.
 
     Each distinct item is encoded once, however many problems show it; the embeddings are then
-    put into place, set into the context of their problem, and reasoned about. The result equals
-    that of encoding every place on its own.
+    gathered, set into the context of their problem, and reasoned about. The result equals
+    encoding every position separately.
 
     Args:
         encoder: From items `(item, *shape)` to embeddings `(item, feature)`.
@@ -79,7 +79,7 @@ class Relational(Composition):
     def answer_and_error(
         self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> tuple[Float[Tensor, "batch _"], Float[Tensor, " batch"]]:
-        """Answers to every problem, and the reconstruction error of the reasoner's memory.
+        """Return answers to every problem, and the reconstruction error of the reasoner's memory.
 
         Raises:
             TypeError: If the reasoner has no such error; `MNM` has.
@@ -95,7 +95,7 @@ class Relational(Composition):
     def embed(
         self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch time _"]:
-        """Inputs of the reasoner: embeddings in place and in context.
+        """Compute the inputs of the reasoner: gathered embeddings in context.
 
         Raises:
             ValueError: If the index is not `(batch, time)`.
@@ -133,7 +133,7 @@ class AnalogyScoring(Composition):
         encoder: From items `(item, *shape)` to embeddings `(item, feature)`.
         context: From `(batch, candidate, time, feature)` to the same, or None.
         scorer: From `(batch, time, feature)` to scores `(batch, 1)`.
-        num_candidates: Number of candidates, which stand at the last places of a problem.
+        num_candidates: Number of candidates, the last positions of a problem.
 
     Shape:
         Items `(item, *shape)` and their index `(batch, premises + num_candidates)` to
@@ -162,15 +162,15 @@ class AnalogyScoring(Composition):
         self.num_candidates = num_candidates
 
     def answer(
-        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]
+        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch position"]
     ) -> Float[Tensor, "batch candidate"]:
         """Score from the embeddings of the items: the second of two stages.
 
         Args:
-            index: Which item stands at which place of which problem, candidates last.
+            index: Item at each position of each problem, candidates last.
 
         Raises:
-            ValueError: If the index leaves no place for a premise.
+            ValueError: If the index has no position for a premise.
         """
         if self.context is None and isinstance(self.scorer, ScoresCandidates):
             premises, candidates = self._parted(index)
@@ -181,26 +181,26 @@ class AnalogyScoring(Composition):
         return self.scorer(z.flatten(0, 1)).reshape(z.shape[:2])
 
     def embed(
-        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]
+        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch position"]
     ) -> Float[Tensor, "batch candidate time feature"]:
-        """Inputs of the scorer: the sequences of every problem, in context.
+        """Compute the inputs of the scorer: the sequences of every problem, in context.
 
         Args:
-            index: Which item stands at which place of which problem, candidates last.
+            index: Item at each position of each problem, candidates last.
 
         Raises:
-            ValueError: If the index leaves no place for a premise.
+            ValueError: If the index has no position for a premise.
         """
         z = F.embedding(self._sequences(index), embeddings)
         return z if self.context is None else self.context(z)
 
     def calibrate(
-        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]
+        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch position"]
     ) -> None:
-        """Hand all training problems to a context that keeps statistics of them.
+        """Give all training problems to a context that keeps statistics of them.
 
         Args:
-            index: Which item stands at which place of which problem, candidates last.
+            index: Item at each position of each problem, candidates last.
         """
         if isinstance(self.context, KeepsStatistics):
             self.context.calibrate(F.embedding(self._sequences(index), embeddings))
@@ -210,21 +210,23 @@ class AnalogyScoring(Composition):
         """True if the context normalizes by statistics of training, taken once it is over."""
         return isinstance(self.context, KeepsStatistics) and self.context.wants_statistics
 
-    def _sequences(self, index: Int[Tensor, "batch place"]) -> Int[Tensor, "batch candidate time"]:
-        """The premises and one candidate behind them, for every candidate."""
+    def _sequences(
+        self, index: Int[Tensor, "batch position"]
+    ) -> Int[Tensor, "batch candidate time"]:
+        """Append each candidate to the premises."""
         premises, candidates = self._parted(index)
         repeated = premises.unsqueeze(1).expand(-1, self.num_candidates, -1)
         return torch.cat([repeated, candidates.unsqueeze(2)], dim=2)
 
-    def _parted(self, index: Int[Tensor, "batch place"]) -> tuple[Tensor, Tensor]:
-        """The places of premises and those of candidates."""
+    def _parted(self, index: Int[Tensor, "batch position"]) -> tuple[Tensor, Tensor]:
+        """Split the index into premises and candidates."""
         if index.ndim != 2 or index.shape[1] <= self.num_candidates:
             raise ValueError(
-                "index must be (batch, place) with premises and "
+                "index must be (batch, position) with premises and "
                 f"num_candidates={self.num_candidates}, got shape {tuple(index.shape)}"
             )
         return index[:, : -self.num_candidates], index[:, -self.num_candidates :]
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Format the options for `print`."""
         return f"num_candidates={self.num_candidates}"

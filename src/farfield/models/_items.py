@@ -19,19 +19,19 @@ from farfield.models._composition import Composition
 class ItemModel(nn.Module):
     """A classifier of single items, or a network that restores them, as a model of problems.
 
-    A problem shows one item. Every problem of a batch is a row of what the core reads, also where
+    A problem shows one item. Every problem of a batch is an input row of the core, also where
     several show the same item: batch normalization counts problems. `SetModel` takes an item apart
     into elements.
 
     Args:
         core: From items `(batch, *shape)` to answers `(batch, num_outputs)`, e.g. `PreActResNet`,
             or to items, e.g. `SRCNN`.
-        front: What the core reads items through, from and to `(batch, *shape)`, such as a
+        front: Layer before the core, from and to `(batch, *shape)`, such as a
             standardization; None for nothing.
 
     Shape:
         Items `(item, *shape)`, uint8 of 0…255 or floating-point, and their index `(batch, 1)` to
-        what the core gives. Bytes are read as fractions of 255.
+        outputs of the core. Bytes are read as fractions of 255.
 
     Attributes:
         mixing_layers: Those of the core, if it has any.
@@ -52,7 +52,7 @@ class ItemModel(nn.Module):
             self.mixing_layers = tuple(f"core.{name}" for name in core.mixing_layers)
 
     def forward(
-        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch place"]
+        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch position"]
     ) -> Float[Tensor, "batch ..."]:
         """Answer every problem of a batch.
 
@@ -71,7 +71,7 @@ class ItemModel(nn.Module):
 
 @final
 class SetModel(Composition):
-    """An encoder that makes a set of each item, and what reads the set, as a model of problems.
+    """An encoder that makes a set of each item, and a reader of the set, as a model of problems.
 
     A problem shows one item, e.g. an image whose patches are the elements of the set. `Relational`
     is for problems that show several items, each of which is one element.
@@ -98,7 +98,7 @@ class SetModel(Composition):
     def answer(
         self,
         embeddings: Float[Tensor, "item element feature"],
-        index: Int[Tensor, "batch place"],
+        index: Int[Tensor, "batch position"],
     ) -> Float[Tensor, "batch _"]:
         """Answer every problem from the elements of the items: the second of two stages.
 
@@ -113,9 +113,9 @@ class SetModel(Composition):
     def sets(
         self,
         embeddings: Float[Tensor, "item element feature"],
-        index: Int[Tensor, "batch place"],
+        index: Int[Tensor, "batch position"],
     ) -> Float[Tensor, "batch element feature"]:
-        """Inputs of the reader: the set of every problem.
+        """Compute the inputs of the reader: the set of every problem.
 
         Args:
             index: Which item each problem shows.

@@ -20,7 +20,7 @@ ROW: Final = 3
 """Panels of a line of a matrix, of which there are as many."""
 
 PAIRS: Final = ([0, 0, 1], [1, 2, 2])
-"""The first and the second of each pair of rows, or of columns."""
+"""First and second row, or column, of each pair."""
 
 
 def check_matrix(length: int) -> None:
@@ -30,24 +30,24 @@ def check_matrix(length: int) -> None:
 
 
 def lines_of(panels: Float[Tensor, "batch time _"]) -> Float[Tensor, "batch 2 3 3 _"]:
-    """The rows of matrices, then their columns."""
+    """Stack the rows of matrices, then their columns."""
     rows = torch.unflatten(panels, 1, (ROW, ROW))
     return torch.stack([rows, rows.transpose(1, 2)], dim=1)
 
 
 @final
 class WReN(nn.Module):
-    r"""Add up what a network makes of every pair of panels, and score from the sum.
+    r"""Sum a network over every pair of panels, and score from the sum.
 
     $$s = f\Big(\sum_{i, j} g(p_i \parallel p_j)\Big), \qquad p_i = P (z_i \parallel e_i)$$
 
-    over all pairs of places in both orders, each place with itself included, with a one-hot tag
-    $e_i$ of the place. $g$ has four ReLU layers and $f$ two, and a linear output. `RN` has two
-    layers and one, and the place as a number. The first layer of $g$ is applied to places, then
-    added up for pairs.
+    over all pairs of positions in both orders, each position with itself included, with a one-hot
+    tag $e_i$ of the position. $g$ has four ReLU layers and $f$ two, and a linear output. `RN` has
+    two layers and one, and the position as a number. The first layer of $g$ is applied to
+    positions, then added up for pairs.
 
     Args:
-        length: Places of a sequence: the context and one candidate behind it.
+        length: Positions of a sequence: the context and one candidate behind it.
         panel_size: Size of a tagged panel, $p$.
         hidden_size: Hidden units of $g$.
         relation_size: Outputs of $g$, and units of $f$.
@@ -106,14 +106,14 @@ class WReN(nn.Module):
         premises: Float[Tensor, "batch premise feature"],
         candidates: Float[Tensor, "batch candidate feature"],
     ) -> Float[Tensor, "batch candidate"]:
-        """Score every candidate of a problem as the last place behind the same premises.
+        """Score every candidate of a problem at the last position after the same premises.
 
         The pairs that the premises make among themselves are looked at once for all candidates:
         of 8 panels and 8 candidates that leaves 200 pairs of the 648 that sequences have.
 
         Args:
-            premises: All places but the last.
-            candidates: What may stand at the last.
+            premises: All positions except the last.
+            candidates: Candidates for the last position.
 
         Raises:
             ValueError: If there is another number of premises, or the two do not fit each other.
@@ -121,7 +121,7 @@ class WReN(nn.Module):
         shape = (premises.shape[0], self.length - 1, self.in_features)
         if premises.shape != shape:
             raise ValueError(
-                f"premises must be (batch, {shape[1]}, {shape[2]}), all places but the last, "
+                f"premises must be (batch, {shape[1]}, {shape[2]}), all positions but the last, "
                 f"got shape {tuple(premises.shape)}"
             )
         if candidates.ndim != 3 or candidates.shape[::2] != shape[::2]:
@@ -149,11 +149,11 @@ class WReN(nn.Module):
         return self.output(summed).squeeze(-1)
 
     def _tagged(self, panels: Tensor, tags: Tensor) -> Tensor:
-        """Every panel with the tag of its place; one tag serves all."""
+        """Append the tag of its position to every panel; one tag serves all."""
         return self.panel(torch.cat((panels, tags.expand(*panels.shape[:2], -1)), dim=-1))
 
     def _related(self, pairs: Tensor) -> Tensor:
-        """The rest of $g$ on pairs `(..., pair, hidden_size)`, summed."""
+        """Apply the rest of $g$ to pairs `(..., pair, hidden_size)`, and sum them."""
         relations = torch.relu(pairs)
         for layer in self.pair:
             relations = torch.relu(layer(relations))
@@ -177,7 +177,7 @@ class SRAN(nn.Module):
     candidate is right because its row obeys the rule of the others.
 
     Args:
-        length: Places of a sequence: eight panels row by row and one candidate behind them.
+        length: Positions of a sequence: eight panels row by row and one candidate behind them.
         hidden_size: Units of each network.
         rule_size: Size $d$ of the embedding of a rule.
         columns: Whether the rules of columns are compared too, by the same networks.
@@ -190,7 +190,7 @@ class SRAN(nn.Module):
         individual, individuals: Network of a row, and the layer on two.
         ecological: Network of two rows.
         gates: $W$ and $b$ of the two fusions.
-        output: The layer that makes the rule of what is fused.
+        output: The layer from the fused levels to the rule.
 
     Raises:
         ValueError: If a size is below 1, `length` is not 9, or the sequence has another
@@ -241,7 +241,7 @@ class SRAN(nn.Module):
         return -distance.square().mean(-1, keepdim=True)
 
     def rules(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 3 _"]:
-        """The embeddings of the rules of rows 1 and 2, rows 1 and 3, rows 2 and 3.
+        """Embed the rules of rows 1 and 2, rows 1 and 3, rows 2 and 3.
 
         Those of columns follow those of rows.
 
@@ -255,7 +255,7 @@ class SRAN(nn.Module):
         return rules
 
     def _rules(self, rows: Float[Tensor, "batch 3 3 feature"]) -> Float[Tensor, "batch 3 _"]:
-        """The same, of three lines."""
+        """Embed the rules of three lines."""
         panels = self.cell(rows).flatten(2)
         whole = self.individual(rows.flatten(2))
         first, second = PAIRS
@@ -297,9 +297,9 @@ class SetScorer(nn.Module):
     $o$ of each panel of one with a panel of the other, in the mean, and the reverse. Two empty
     panels overlap by 0.
 
-    Levels enter by what panels have in common and, for the last three numbers, by their order: if
+    Levels enter by the overlaps of panels and, for the last three numbers, by their order: if
     all levels move by as much, nothing changes where memberships are 0 or 1 and no panel is empty.
-    `SRAN` learns what embeddings of panels have in common.
+    `SRAN` learns the overlaps of embeddings of panels.
 
     Args:
         in_features: Size of an embedding, set by set.
@@ -307,7 +307,7 @@ class SetScorer(nn.Module):
         set_sizes: Number of levels of each set; those of an encoder such as `FigureEncoder` are
             filled in by an experiment.
         hidden_size: Units of each network.
-        line_size: Size of what $\ell$ says of a line.
+        line_size: Size of the description $\ell$ of a line.
 
     Shape:
         `(batch, 9, in_features)` to `(batch, 1)`.
@@ -367,7 +367,7 @@ class SetScorer(nn.Module):
 def _compare(
     line: nn.Module, levels: Float[Tensor, "batch panel level"]
 ) -> Float[Tensor, "batch 2 feature"]:
-    """The networks' numbers of the three lines of a set, and overlaps: of rows, and of columns."""
+    """Describe the three lines of a set by a network and overlaps: of rows, and of columns."""
     panels = lines_of(levels)
     numbers = lines_of(context_norm(_statistics(levels), eps=_EPS))
     of_lines = torch.relu(line(torch.cat([_patterns(panels), numbers.flatten(3)], dim=3)))
@@ -377,7 +377,7 @@ def _compare(
 
 
 def _patterns(panels: Float[Tensor, "batch 2 3 3 level"]) -> Float[Tensor, "batch 2 3 7"]:
-    """Fractions of the levels of a line: in the last panel alone, … in all three."""
+    """Compute fractions of the levels of a line: in the last panel alone, … in all three."""
     first, second, third = torch.stack([1 - panels, panels]).unbind(4)
     found = torch.einsum("pbijl,qbijl,rbijl->bijpqr", first, second, third).flatten(3)
     anywhere = panels.amax(3).sum(3).clamp(min=1e-3)
@@ -385,7 +385,7 @@ def _patterns(panels: Float[Tensor, "batch 2 3 3 level"]) -> Float[Tensor, "batc
 
 
 def _statistics(levels: Float[Tensor, "batch panel level"]) -> Float[Tensor, "batch panel 4"]:
-    """The number of levels of each panel, their mean position, the last and the first."""
+    """Count the levels of each panel; add their mean position, the last and the first."""
     count = levels.shape[2]
     place = torch.arange(count, dtype=levels.dtype, device=levels.device) / count
     total = levels.sum(2)
@@ -397,7 +397,7 @@ def _statistics(levels: Float[Tensor, "batch panel level"]) -> Float[Tensor, "ba
 def _overlaps(
     one: Float[Tensor, "batch 2 3 3 level"], other: Float[Tensor, "batch 2 3 3 level"]
 ) -> Float[Tensor, "batch 2 3 2"]:
-    """The overlap of each panel of a line with the most like one of the other, and the reverse."""
+    """Compute the largest overlap of each panel of a line with a panel of the other; both ways."""
     both = one @ other.mT
     either = one.square().sum(4)[..., None] + other.square().sum(4)[..., None, :] - both
     overlap = both / either.clamp(min=1e-3)

@@ -34,21 +34,21 @@ from farfield.models._layers import linear_layer, relu_layer, weights_of
 class ESBN(nn.Module):
     r"""Bind learned keys to embeddings that the controller never sees, and answer.
 
-    At each place the controller, an LSTM, writes a key $k^w_t$ beside the embedding $z_t$, and
-    receives the keys of earlier places, weighted by how well their embeddings match:
+    At each position the controller, an LSTM, writes a key $k^w_t$ beside the embedding $z_t$, and
+    receives the keys of earlier positions, weighted by how well their embeddings match:
 
     $$k^r_t = g_t \sum_{i<t} \mathrm{softmax}_i(z_t \cdot z_i)
       \left(k^w_i \parallel \sigma(\gamma \, z_t \cdot z_i + \beta)\right)$$
 
-    Nothing is read at the first place; after the last the controller makes one more step, and
+    Nothing is read at the first position; after the last the controller makes one more step, and
     the answer is read from its state. An LSTM or a Transformer computes with the embeddings
-    themselves; here they only decide which keys come back, so what is learned about the keys
-    holds for embeddings never seen.
+    themselves; here they only decide which keys come back, so that learned rules about keys
+    hold for embeddings never seen.
 
     Args:
         hidden_size: Hidden units of the controller.
         key_size: Size of a key.
-        confidence: Whether the controller gets the confidence of what was read. None is yes,
+        confidence: Whether the controller gets the confidence of a read. None is yes,
             unless there is a default memory, which does without.
         default_memory: Whether the memory starts with one learned key and value.
 
@@ -58,7 +58,7 @@ class ESBN(nn.Module):
     Attributes:
         controller: Holds the weights of the LSTM.
         key: Head of the written key.
-        gate: Head of the gate on what is read.
+        gate: Head of the gate on reads.
         output: The linear output layer.
         confidence_gain, confidence_bias: $\gamma$ and $\beta$, start at 1 and 0; None without
             confidence.
@@ -92,7 +92,7 @@ class ESBN(nn.Module):
         super().__init__()
         if confidence and default_memory:
             raise ValueError(
-                "default_memory=True takes the place of the confidence, got confidence=True; "
+                "default_memory=True replaces the confidence, got confidence=True; "
                 "leave confidence out or set it to False"
             )
         told = not default_memory if confidence is None else confidence
@@ -114,7 +114,7 @@ class ESBN(nn.Module):
         return self.output(esbn(weights, confidence, self._parameters_of_recurrence()))
 
     def keys(self, z: Float[Tensor, "batch time feature"]) -> ESBNKeys:
-        """The keys written and read at every place, to look into a trained network.
+        """Return the keys written and read at every position of a trained network.
 
         Args:
             z: Embeddings, as for the answer.
@@ -125,7 +125,7 @@ class ESBN(nn.Module):
         return esbn_keys(*self._matches(z), self._parameters_of_recurrence())
 
     def _matches(self, z: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Weights of all reads, and their confidence, if any."""
+        """Compute the weights of all reads, and their confidence, if any."""
         check_sequence(z, self.in_features)
         scores = content_scores(z, self.default_value)
         weights = content_weights(scores)
@@ -146,20 +146,20 @@ class ESBN(nn.Module):
 
 @final
 class NTM(nn.Module):
-    r"""Let an LSTM read and write a memory of slots, by content and by place, and answer.
+    r"""LSTM that reads and writes a memory of slots, by content and by location, and answers.
 
-    At each place one head reads a mixture of slots, $r = \sum_i w_i M_i$, which the controller
+    At each position one head reads a mixture of slots, $r = \sum_i w_i M_i$, which the controller
     sees beside the next embedding, and another then erases and adds, $M_i \leftarrow
     M_i (1 - w_i e) + w_i a$. Both find their slots by the cosine with a key, mixed with where they
-    were before, turned by up to one slot, and sharpened. After the last place the controller makes
-    one more step, and the answer is read from its state. `ESBN` stores every embedding untouched
-    and computes with keys alone; here embeddings and memory mix in the controller.
+    were before, turned by up to one slot, and sharpened. After the last position the controller
+    makes one more step, and the answer is read from its state. `ESBN` stores every embedding
+    untouched and computes with keys alone; here embeddings and memory mix in the controller.
 
     Args:
         hidden_size: Hidden units of the controller.
         num_slots: Number of slots.
         slot_size: Numbers in a slot.
-        first_read: Whether the memory is read at the first place already. The released code does
+        first_read: Whether the memory is read at the first position already. The released code does
             so from the second on.
 
     Shape:
@@ -168,7 +168,7 @@ class NTM(nn.Module):
     Attributes:
         controller: Holds the weights of the LSTM.
         heads: All heads as one layer; `farfield.functional.NTMParameters` names its rows.
-        memory: What the memory holds at the start of every sequence, learned.
+        memory: Contents of the memory at the start of every sequence, learned.
         output: The linear output layer.
 
     Raises:
@@ -210,7 +210,7 @@ class NTM(nn.Module):
     def released(
         cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
     ) -> NTM:
-        """As in webb2021's released code: nothing is read at the first place."""
+        """Build the network of webb2021's released code: nothing is read at the first position."""
         return cls(in_features, num_outputs, first_read=False, generator=generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
@@ -233,9 +233,9 @@ class MNM(nn.Module):
     so that the key gives the value, $W_l \leftarrow W_l - \frac{2 \beta}{n}
     (a_l - t_l) a_{l-1}^\top$, where each layer has a target $t_l$ that another layer makes of the
     value (MNM-p, the learned local update). To read is to put a key in. Where `NTM` keeps slots,
-    here nothing has a place of its own.
+    a write is spread over all weights.
 
-    The memory is meant to be trained for giving back what was just written as well:
+    The memory is meant to be trained to return written values as well:
     the error that `answer_and_error` gives is that part of the loss.
 
     Args:
@@ -254,7 +254,7 @@ class MNM(nn.Module):
         rate: Makes the rate of writing.
         target: Makes the targets of the memory's layers.
         memory: Weights that the memory starts every sequence with; a buffer if not trained.
-        read_out: Layer on the controller's state and what was read last.
+        read_out: Layer on the controller's state and the last read.
         output: The linear output layer.
 
     Raises:
@@ -301,7 +301,7 @@ class MNM(nn.Module):
     def released(
         cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
     ) -> MNM:
-        """As in webb2021's released code: the memory starts as it was drawn."""
+        """Build the network of webb2021's released code: the memory starts as it was drawn."""
         return cls(in_features, num_outputs, memory_trained=False, generator=generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
@@ -311,14 +311,14 @@ class MNM(nn.Module):
     def answer_and_error(
         self, z: Float[Tensor, "batch time feature"]
     ) -> tuple[Float[Tensor, "batch _"], Float[Tensor, " batch"]]:
-        """Answers, and the reconstruction error of the memory.
+        """Return the answers, and the reconstruction error of the memory.
 
         Args:
             z: The embeddings.
 
         Returns:
             The answers, and the mean square of the reconstruction over the numbers of a value,
-            right after each writing, summed over all steps and divided by the number of places.
+            right after each writing, summed over all steps and divided by the number of positions.
         """
         found = self._recur(z)
         answer = self.output(self.read_out(torch.cat((found.state, found.read), dim=-1)))

@@ -21,7 +21,7 @@ from farfield.nn import NormalizedSequence
 
 @final
 class ObjectAutoencoder(Composition):
-    """Encoder and decoder as one model of problems of a single item: what is shown comes back.
+    """Encoder and decoder as one model of problems of a single item, which is reconstructed.
 
     Args:
         encoder: From items `(item, *shape)` to embeddings `(item, feature)`.
@@ -95,7 +95,7 @@ class NextEmbedding(nn.Module):
     def forward(
         self, z: Float[Tensor, "batch time feature"]
     ) -> Float[Tensor, "batch time feature"]:
-        """Predict the embedding that follows each place."""
+        """Predict the embedding that follows each position."""
         check_sequence(z, self.controller.input_size)
         return self.output(lstm(z, *weights_of(self.controller).values()))
 
@@ -107,7 +107,7 @@ class ObjectPredictor(Composition):
     $$z_t = E(x_t), \qquad \hat z_{t+1} = \mu + \sigma \, P(\mathrm{CN}(z_1), \dots,
       \mathrm{CN}(z_t)), \qquad \hat x_{t+1} = D(\hat z_{t+1})$$
 
-    The context normalizes what the predictor reads and gives $\mu$ and $\sigma$, which put its
+    The context normalizes the inputs of the predictor and gives $\mu$ and $\sigma$, which put its
     predictions back to where and how large the embeddings are. Each distinct item is encoded once.
 
     Args:
@@ -118,7 +118,7 @@ class ObjectPredictor(Composition):
 
     Shape:
         Items `(item, *shape)` and their index `(batch, time)` to `(batch, time − 1, *shape)`, the
-        predictions of all places but the first.
+        predictions of all positions except the first.
 
     Reference:
         webb2020, section 3.3.
@@ -144,10 +144,10 @@ class ObjectPredictor(Composition):
         """Predict every item but the first from the embeddings: the second of two stages.
 
         Args:
-            index: Which item stands at which place of which sequence.
+            index: Item at each position of each sequence.
 
         Raises:
-            ValueError: If the index is not `(batch, time)` of at least two places.
+            ValueError: If the index is not `(batch, time)` of at least two steps.
         """
         sequence = self._in_context(embeddings, index)
         predicted = self.predictor(sequence.inputs)
@@ -156,13 +156,13 @@ class ObjectPredictor(Composition):
     def predict(
         self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> tuple[Float[Tensor, "batch _ feature"], NormalizedSequence]:
-        """The predictor's own answers, normalized, beside what they should be.
+        """Predict normalized embeddings; return their targets too.
 
         Args:
-            index: Which item stands at which place of which sequence.
+            index: Item at each position of each sequence.
 
         Raises:
-            ValueError: If the index is not `(batch, time)` of at least two places.
+            ValueError: If the index is not `(batch, time)` of at least two steps.
         """
         sequence = self._in_context(self.encode(items), index)
         return self.predictor(sequence.inputs), sequence
@@ -178,7 +178,7 @@ class ObjectPredictor(Composition):
         """Let the context keep its statistics of the training sequences.
 
         Args:
-            index: Which item stands at which place of which training sequence.
+            index: Item at each position of each training sequence.
         """
         if isinstance(self.context, KeepsStatistics):
             self.context.calibrate(F.embedding(index, embeddings))
@@ -186,7 +186,7 @@ class ObjectPredictor(Composition):
     def _in_context(self, embeddings: Tensor, index: Tensor) -> NormalizedSequence:
         if index.ndim != 2 or index.shape[1] < 2:
             raise ValueError(
-                "index must be (batch, time) with at least two places, "
+                "index must be (batch, time) with at least two steps, "
                 f"got shape {tuple(index.shape)}"
             )
         z = F.embedding(index, embeddings)
@@ -207,25 +207,25 @@ class RollOut(nn.Module):
     In training every $x_t$ is a true frame (teacher forcing). In evaluation the first frames are,
     and from there on $x_t$ is the model's own $\hat x_t$: how likely it holds each pixel to be
     white, or, with `rounded`, which pixels it holds to be more likely white than not. It then reads
-    no item behind those given. `SequenceModel` is always shown what was true.
+    no item after the given frames. `SequenceModel` always reads true items.
 
     A roll-out goes on from the state after the frames before, one frame at a time: without
     gradients only the answers grow with its length.
 
     Args:
-        encoder: From frames `(item, height, width)` to embeddings `(item, feature)`, or to what
-            else the core takes at a place.
-        core: What reads them: takes `(batch, time, feature)` and a state, or None, and gives
+        encoder: From frames `(item, height, width)` to embeddings `(item, feature)`, or to another
+            input of the core.
+        core: Sequence layer: takes `(batch, time, feature)` and a state, or None, and gives
             `(batch, time, _)` and the state after, as `farfield.nn.RIMs` or `torch.nn.LSTM` with
             `batch_first`.
-        decoder: From what the core gives, `(batch, time, _)`, to logits of the pixels of frames,
+        decoder: From outputs of the core, `(batch, time, _)`, to logits of the pixels of frames,
             `(batch, time, height, width)`.
         given: True frames that a roll-out starts from.
         rounded: Whether its own frames are black and white when they are read.
 
     Shape:
         Frames `(item, height, width)` and their index `(batch, time)` to
-        `(batch, time, height · width)`, the logits of the frame after each place.
+        `(batch, time, height · width)`, the logits of the frame after each position.
 
     Raises:
         ValueError: If `given` is below 1.
@@ -254,24 +254,24 @@ class RollOut(nn.Module):
     def forward(
         self, items: Float[Tensor, "item height width"], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch time value"]:
-        """Predict the frame after each place: from true frames in training, else rolled out.
+        """Predict the frame after each position: from true frames in training, else rolled out.
 
         Args:
             items: The distinct frames.
-            index: Which frame stands at which place of which sequence.
+            index: Frame at each position of each sequence.
 
         Raises:
-            ValueError: If the index is not `(batch, time)` with at least one place.
+            ValueError: If the index is not `(batch, time)` with at least one step.
         """
         if index.ndim != 2 or index.shape[1] == 0:
             raise ValueError(
-                f"index must be (batch, time) with at least one place, got {tuple(index.shape)}"
+                f"index must be (batch, time) with at least one step, got {tuple(index.shape)}"
             )
         logits = self._taught(items, index) if self.training else self._rolled(items, index)
         return logits.flatten(2)
 
     def _taught(self, items: Tensor, index: Tensor) -> Tensor:
-        """Logits of every next frame from true ones, each distinct one encoded once."""
+        """Compute logits of every next frame from true frames, each distinct frame encoded once."""
         embeddings = self.encoder(items)
         flat = F.embedding(index, embeddings.flatten(1))
         read, _ = self.core(torch.unflatten(flat, -1, embeddings.shape[1:]))
@@ -279,7 +279,7 @@ class RollOut(nn.Module):
         return logits
 
     def _rolled(self, items: Tensor, index: Tensor) -> Tensor:
-        """Logits of every next frame from the first true ones, then from its own."""
+        """Compute logits of every next frame from the first true frames, then from predictions."""
         flat = F.embedding(index[:, : self.given], items.flatten(1))
         frames, state, logits = torch.unflatten(flat, -1, items.shape[1:]), None, list[Tensor]()
         for _ in range(max(1, index.shape[1] - self.given + 1)):
@@ -294,5 +294,5 @@ class RollOut(nn.Module):
         return (logits > 0).to(logits.dtype) if self.rounded else logits.sigmoid()
 
     def extra_repr(self) -> str:
-        """Number of given frames, for `print`."""
+        """Format the number of given frames for `print`."""
         return f"given={self.given}, rounded={self.rounded}"

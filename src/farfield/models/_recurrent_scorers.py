@@ -28,10 +28,10 @@ class LSTMScorer(nn.Module):
     input and hidden weights together.
 
     Args:
-        length: Places of a sequence: the premises and one candidate.
+        length: Positions of a sequence: the premises and one candidate.
         dropout: Share of the embeddings' features set to zero in training.
-        position_tags: Whether a one-hot number of its place is set before every embedding, as the
-            released code does and the text does not say.
+        position_tags: Whether a one-hot number of its position is set before every embedding, as
+            the released code does and the text does not say.
         forget_bias: First bias of the forget gate: 0 as published, 1 as in the released code.
 
     Shape:
@@ -86,10 +86,10 @@ class LSTMScorer(nn.Module):
         dropout: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> LSTMScorer:
-        """As in webb2020's released code: with tags of places and a bias of 1 on the forget gate.
+        """Build webb2020's released network: tags of positions, a bias of 1 on the forget gate.
 
         Args:
-            length: Places of a sequence: the premises and one candidate.
+            length: Positions of a sequence: the premises and one candidate.
             dropout: Share of the embeddings' features set to zero in training.
         """
         return cls(
@@ -112,7 +112,7 @@ class LSTMScorer(nn.Module):
         return self.output(lstm(z, *weights, num_states=1).squeeze(1))
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Format the options for `print`."""
         return (
             f"{self.in_features}, {self.length}, hidden_size={self.hidden_size}, "
             f"dropout={self.dropout}, position_tags={self.position_tags}"
@@ -122,7 +122,7 @@ class LSTMScorer(nn.Module):
 def tag_places(
     z: Float[Tensor, "batch time feature"],
 ) -> Float[Tensor, "batch time _"]:
-    """Every embedding with a one-hot number of its place before it.
+    """Prepend a one-hot number of its position to every embedding.
 
     Args:
         z: The sequences.
@@ -143,9 +143,9 @@ class LayerNormLSTMScorer(nn.Module):
     the normalized cell is carried on. The shifts of the normalizations stand for biases.
 
     Args:
-        length: Places of a sequence: the premises and one candidate.
-        position_tags: Whether a one-hot number of its place is set before every embedding, as the
-            released code does and the text does not say.
+        length: Positions of a sequence: the premises and one candidate.
+        position_tags: Whether a one-hot number of its position is set before every embedding, as
+            the released code does and the text does not say.
         forget_bias: Added to the forget gate after its normalization: 0 as published, 1 as in the
             released code.
 
@@ -198,10 +198,10 @@ class LayerNormLSTMScorer(nn.Module):
     def released(
         cls, in_features: int, length: int, *, generator: torch.Generator | None = None
     ) -> LayerNormLSTMScorer:
-        """As in webb2020's released code: with tags of places and a bias of 1 on the forget gate.
+        """Build webb2020's released network: tags of positions, a bias of 1 on the forget gate.
 
         Args:
-            length: Places of a sequence: the premises and one candidate.
+            length: Positions of a sequence: the premises and one candidate.
         """
         return cls(in_features, length, position_tags=True, forget_bias=1.0, generator=generator)
 
@@ -213,7 +213,7 @@ class LayerNormLSTMScorer(nn.Module):
         return self.output(states[:, -1])
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Format the options for `print`."""
         return f"{self.in_features}, {self.length}, position_tags={self.position_tags}"
 
 
@@ -277,7 +277,7 @@ class SlotwiseScorer(nn.Module):
 
     Args:
         in_features: Size of an embedding, slot by slot.
-        length: Places of a sequence: the premises and one candidate.
+        length: Positions of a sequence: the premises and one candidate.
         num_slots: Number of slots, all of one size.
 
     Shape:

@@ -26,13 +26,13 @@ class CoRelNet(nn.Module):
       R = \mathrm{softmax}(Z Z^\top)$$
 
     with a softmax in each row. Like `ESBN` it knows embeddings by their inner products alone, but
-    has neither recurrence nor memory: the simplest model that keeps relations apart from what is
-    related.
+    has neither recurrence nor memory: the simplest model that separates relations from the
+    related items.
 
     Args:
-        length: Number of places of a sequence; the matrix has its square.
+        length: Number of positions of a sequence; the matrix has its square.
         hidden_size: Units of the hidden layer.
-        causal: Whether each place is compared with places up to its own alone, and only that
+        causal: Whether each position is compared only with positions up to it, and only that
             triangle of the matrix is used, as in the released code.
 
     Shape:
@@ -88,8 +88,8 @@ class DeepSets(nn.Module):
 
     $$y = W \, \mathrm{pool}_t \, \mathrm{ReLU}(V z_t + b) + c$$
 
-    with the mean or the maximum over positions t. It compares nothing and knows no order: what it
-    solves needs no relation.
+    with the mean or the maximum over positions t. It compares nothing and knows no order: a problem
+    that it solves needs no relation.
 
     Args:
         hidden_size: Units of the hidden layer.
@@ -128,7 +128,7 @@ class DeepSets(nn.Module):
         self.output = linear_layer(hidden_size, num_outputs, generator)
 
     def extra_repr(self) -> str:
-        """Options that differ from the defaults."""
+        """Format options that differ from the defaults."""
         return f"maximum={self.maximum}"
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
@@ -140,18 +140,18 @@ class DeepSets(nn.Module):
 
 @final
 class RN(nn.Module):
-    r"""Add up what a small network makes of every pair of embeddings, and answer from the sum.
+    r"""Sum a small network over every pair of embeddings, and answer from the sum.
 
     $$y = W f\Big(\sum_{i, j} g(z_i \parallel i, \; z_j \parallel j)\Big)$$
 
-    over all pairs of places in both orders, each place with itself included; $g$ is a network of
-    two ReLU layers, $f$ a layer of ReLU units. A Transformer weighs places by their pairs; here
-    the pairs themselves are what is computed with.
+    over all pairs of positions in both orders, each position with itself included; $g$ is a network
+    of two ReLU layers, $f$ a layer of ReLU units. A Transformer weighs positions by their pairs;
+    here the pairs are the inputs.
 
     Args:
         hidden_size: Hidden units of $g$.
         relation_size: Outputs of $g$, and units of $f$.
-        position_tags: Whether each embedding carries its place, an integer from 0. Without, the
+        position_tags: Whether each embedding carries its position, an integer from 0. Without, the
             answer does not depend on the order.
 
     Shape:
@@ -200,25 +200,25 @@ class RN(nn.Module):
 
 @final
 class TRN(nn.Module):
-    r"""Add up what small networks make of ordered pairs and triples of embeddings, and answer.
+    r"""Sum small networks over ordered pairs and triples of embeddings, and answer.
 
     $$y = W f\Big(f_2\Big(\sum_{i < j} g_2(z_i, z_j)\Big)
       + f_3\Big(\sum_{i < j < k} g_3(z_i, z_j, z_k)\Big)\Big)$$
 
-    with each $z_i$ carrying its place, $g_n$ networks of two ReLU layers and $f_n$, $f$ layers
-    of ReLU units. `RN` takes every pair in both orders, and each place with itself; here a set
-    stands once, in order of time, and there are sets of three. No set is left out.
+    with each $z_i$ carrying its position, $g_n$ networks of two ReLU layers and $f_n$, $f$ layers
+    of ReLU units. `RN` takes every pair in both orders, and each position with itself; here a set
+    occurs once, in order of time, and there are sets of three. No set is left out.
 
     Args:
         hidden_size: Hidden units of $g_2$ and of $g_3$.
         relation_size: Outputs of $g_2$ and $g_3$, and units of $f_2$, $f_3$ and $f$.
         order_layers: Whether there are $f_2$ and $f_3$. The released code defines them but adds
             the bare sums, as here without.
-        position_tags: Whether each embedding carries its place, an integer from 0.
+        position_tags: Whether each embedding carries its position, an integer from 0.
 
     Shape:
         `(batch, time, in_features)` to `(batch, num_outputs)`, for any time of at least 1; where
-        there are too few places for a pair or a triple, its sum is zero.
+        there are too few positions for a pair or a triple, its sum is zero.
 
     Attributes:
         pair1, pair2: The layers of $g_2$.
@@ -266,7 +266,7 @@ class TRN(nn.Module):
     def released(
         cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
     ) -> TRN:
-        """As in webb2021's released code: the bare sums, without layers for pairs and triples."""
+        """Build webb2021's released network: bare sums, no layers for pairs and triples."""
         return cls(in_features, num_outputs, order_layers=False, generator=generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
@@ -297,17 +297,17 @@ def _relations(
 
 @final
 class PrediNet(nn.Module):
-    r"""Pick two places in each head, compare them along learned directions, and answer.
+    r"""Pick two positions in each head, compare them along learned directions, and answer.
 
     $$d_h = W_S (e_{1h} - e_{2h}), \qquad e_{nh} = \sum_t a_{nht} \, (z_t \parallel t)$$
 
     for the two attentions $a_{1h}, a_{2h}$ of each head, whose queries come from the whole
-    sequence. The comparisons $d_h$ of all heads, each with the two places attended to, go through
-    a layer of ReLU units to the answer. Keys and directions are shared by all heads, so that a
-    relation means the same whichever head asks; in a Transformer nothing is shared.
+    sequence. The comparisons $d_h$ of all heads, each with the two positions attended to, go
+    through a layer of ReLU units to the answer. Keys and directions are shared by all heads, so
+    that a relation means the same whichever head asks; in a Transformer nothing is shared.
 
     Args:
-        length: Number of places of a sequence; the queries have weights for each.
+        length: Number of positions of a sequence; the queries have weights for each.
         num_heads: Number of heads.
         key_size: Size of a key.
         num_relations: Number of directions to compare along.
@@ -318,7 +318,7 @@ class PrediNet(nn.Module):
 
     Attributes:
         query1, query2: Queries of all heads, from the whole sequence.
-        shared_key: Key of a place, for all heads.
+        shared_key: Key of a position, for all heads.
         shared_relation: $W_S$, for all heads.
         hidden: The hidden layer.
         output: The linear output layer.
@@ -364,7 +364,7 @@ class PrediNet(nn.Module):
         first, second = pair_attention(
             z, self.query1.weight, self.query2.weight, self.shared_key.weight
         )
-        # Linear, so that places are compared first and what is attended to is summed after.
+        # Linear, so that positions are compared first and attended values summed after.
         differences = (first - second) @ self.shared_relation(z)
         places = z[..., -1:]
         heads = torch.cat((differences, first @ places, second @ places), dim=-1)

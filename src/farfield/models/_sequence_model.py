@@ -23,28 +23,28 @@ _State = Any
 """State of a core: whatever it takes and gives, `None` for a fresh one."""
 
 PLACES = 64
-"""Places read at once without gradients: memory does not grow with the length of a sequence."""
+"""Steps read at once without gradients: memory does not grow with the length of a sequence."""
 
 
 @final
 class SequenceModel(Composition):
     """Encoder, sequence layer and output as one model of problems.
 
-    Each distinct item is encoded once; the embeddings are put into place and read in order, from a
+    Each distinct item is encoded once; the embeddings are gathered and read in order, from a
     fresh state. Without gradients the sequence is read in pieces, each from the state after the one
     before, so that only the answers grow with its length.
 
     Args:
-        encoder: From items `(item, *shape)` to embeddings `(item, feature)`, or to what else the
-            core takes at a place, such as `(item, position, feature)`.
-        core: What reads them: takes `(batch, time, feature)` and a state, or None, and gives
+        encoder: From items `(item, *shape)` to embeddings `(item, feature)`, or to another input of
+            the core, such as `(item, position, feature)`.
+        core: Sequence layer: takes `(batch, time, feature)` and a state, or None, and gives
             `(batch, time, _)` and the state after, as `farfield.nn.RIMs` or `torch.nn.LSTM` with
             `batch_first`. One whose attribute `takes_indexed` is true gets
             `farfield.functional.Indexed` where items come again.
-        answers_everywhere: Whether an answer is given at every place, or after the last only.
-        dropout: Probability that a number of an embedding, and one of what the core gives, is
-            dropped in training, at each place anew; drawn from torch's global generator. 0.5 in the
-            released code of lamb2022.
+        answers_everywhere: Whether an answer is given at every position, or after the last only.
+        dropout: Probability that an element of an embedding, or of an output of the core, is
+            dropped in training, at each position anew; drawn from torch's global generator. 0.5 in
+            the released code of lamb2022.
         tied: Whether the weights of the output layer are those of the encoder, a `WordEncoder` of
             as many features as the core gives.
 
@@ -105,12 +105,13 @@ class SequenceModel(Composition):
         answers_everywhere: bool,
         generator: torch.Generator | None = None,
     ) -> SequenceModel:
-        """As in lamb2022's released code: half of what goes into the core and comes out is dropped.
+        """Build lamb2022's released model: half of the inputs and outputs of the core is dropped.
 
         Args:
             encoder: From items to embeddings.
-            core: What reads them, such as `farfield.nn.RIMs` with `wiring=Wiring.released()`.
-            answers_everywhere: Whether an answer is given at every place, or after the last only.
+            core: Sequence layer, such as `farfield.nn.RIMs` with `wiring=Wiring.released()`.
+            answers_everywhere: Whether an answer is given at every position, or after the last
+                only.
         """
         return cls(
             encoder,
@@ -127,7 +128,7 @@ class SequenceModel(Composition):
         """Answer every problem from the embeddings of the items: the second of two stages.
 
         Raises:
-            ValueError: If the index is not `(batch, time)` with at least one place.
+            ValueError: If the index is not `(batch, time)` with at least one step.
         """
         return self._answer(embeddings, index, None)[0]
 
@@ -143,10 +144,10 @@ class SequenceModel(Composition):
             state: Parts of the state after the problems before; `None` for a fresh one.
 
         Returns:
-            The answers, and the parts of the state after the last place.
+            The answers, and the parts of the state after the last position.
 
         Raises:
-            ValueError: If the index is not `(batch, time)` with at least one place.
+            ValueError: If the index is not `(batch, time)` with at least one step.
         """
         outputs, last = self._answer(self.encode(items), index, _whole(state))
         return outputs, _parts(last)
@@ -157,22 +158,22 @@ class SequenceModel(Composition):
         index: Int[Tensor, "batch time"],
         state: tuple[Tensor, ...] | None = None,
     ) -> tuple[Float[Tensor, "batch time _"], tuple[Tensor, ...]]:
-        """Outputs of the core at every place, from which the output layer answers.
+        """Return the outputs of the core at every position, from which the output layer answers.
 
         Args:
             state: Parts of the state after the problems before; `None` for a fresh one.
 
         Returns:
-            The outputs of the core, and the parts of the state after the last place.
+            The outputs of the core, and the parts of the state after the last position.
         """
         hidden, last = self._read(self.encode(items), index, _whole(state))
         return hidden, _parts(last)
 
     def _answer(self, embeddings: Tensor, index: Tensor, state: _State) -> tuple[Tensor, _State]:
-        """Answers from a state, and the state after."""
+        """Answer from a state; return the state after."""
         if index.ndim != 2 or index.shape[1] == 0:
             raise ValueError(
-                f"index must be (batch, time) with at least one place, got {tuple(index.shape)}"
+                f"index must be (batch, time) with at least one step, got {tuple(index.shape)}"
             )
         places = index.shape[1] if torch.is_grad_enabled() else PLACES
         answers: list[Tensor] = []
@@ -187,12 +188,12 @@ class SequenceModel(Composition):
     def _read(
         self, embeddings: Tensor, piece: Tensor, state: _State
     ) -> tuple[Float[Tensor, "batch time _"], _State]:
-        """Outputs of the core for a piece, and the state after it."""
+        """Run the core on a piece; return its outputs and the state after it."""
         read, state = self.core(self._placed(Indexed(embeddings, piece)), state)
         return F.dropout(read, self.dropout) if self._is_dropping else read, state
 
     def _placed(self, x: Indexed) -> Tensor | Indexed:
-        """The embeddings in their places; as they are where the core can tell them apart itself."""
+        """Gather the embeddings, unless the core takes them as `Indexed`."""
         if self._is_dropping:
             return F.dropout(x.gathered(), self.dropout)
         return x if self.takes_indexed and x.repeats else x.gathered()
@@ -203,7 +204,7 @@ class SequenceModel(Composition):
 
 
 def _shared_weight(encoder: nn.Module, shape: torch.Size) -> nn.Parameter:
-    """The weights of an encoder, for the output layer too."""
+    """Return the weights of an encoder, for the output layer too."""
     weight = getattr(encoder, "weight", None)
     if not isinstance(weight, nn.Parameter) or weight.shape != shape:
         found = "none" if weight is None else f"{tuple(weight.shape)}"
@@ -214,12 +215,12 @@ def _shared_weight(encoder: nn.Module, shape: torch.Size) -> nn.Parameter:
 
 
 def _whole(parts: tuple[Tensor, ...] | None) -> _State:
-    """The state of a core from its parts."""
+    """Assemble the state of a core from its parts."""
     return parts[0] if parts is not None and len(parts) == 1 else parts
 
 
 def _parts(state: _State) -> tuple[Tensor, ...]:
-    """The parts of the state of a core."""
+    """Split the state of a core into its parts."""
     return (state,) if isinstance(state, Tensor) else tuple(state)
 
 
@@ -227,21 +228,21 @@ def _parts(state: _State) -> tuple[Tensor, ...]:
 class ResizedSequence(nn.Module):
     """Read the positions of a problem as a square image, resized to one side.
 
-    A problem of s² places is a square of side s. Row r and column c of the square of `side` that
+    A problem of s² positions is a square of side s. Row r and column c of the square of `side` that
     the inner model reads are row ⌊(r + ½) s / side⌋ and column ⌊(c + ½) s / side⌋ of it: the
-    nearest places. It is what `side` itself gives where s is `side`, so training changes in
+    nearest positions. It is the square itself where s is `side`, so training changes in
     nothing. That the sequence is a picture, and of which size, is known, not learned.
 
     Args:
-        inner: What reads the square.
+        inner: Model that reads the square.
         side: Its side.
 
     Shape:
-        As the inner model, for any square number of places. Where it answers at every place, a
-        place gets the answer of the nearest one that was read.
+        As the inner model, for any square number of positions. Where it answers at every position,
+        a position gets the answer of the nearest position that was read.
 
     Raises:
-        ValueError: If `side` is below 1, or the number of places is not a square.
+        ValueError: If `side` is below 1, or the number of positions is not a square.
 
     Reference:
         lamb2022, section 8.4.1: the task that it is made for. The reading is Farfield's own.
@@ -270,7 +271,7 @@ class ResizedSequence(nn.Module):
         count = index.shape[1]
         shown = math.isqrt(count)
         if shown < 1 or shown * shown != count:
-            raise ValueError(f"index must have a square number of places, got {count}")
+            raise ValueError(f"index must have a square number of positions, got {count}")
         return answer_resized(self.inner, embeddings, index, (shown, shown), (self.side, self.side))
 
 
@@ -281,11 +282,11 @@ def answer_resized(
     shown: tuple[int, int],
     read: tuple[int, int],
 ) -> Float[Tensor, "batch ..."]:
-    """Answers of a model that reads a grid of another size than that of the problems.
+    """Answer by a model that reads a grid of another size than the grid of the problems.
 
     Args:
         inner: The model.
-        embeddings: What its `encode` gave.
+        embeddings: Embeddings of the items, by its `encode`.
         shown: Rows and columns of the problems.
         read: Those that are read.
     """
@@ -298,11 +299,11 @@ def answer_resized(
 def _nearest_places(
     shown: tuple[int, int], read: tuple[int, int], device: torch.device
 ) -> Int[Tensor, " time"]:
-    """Places of a grid, row by row, nearest to those of a grid of another size.
+    """List positions of a grid, row by row, nearest to positions of a grid of another size.
 
     Args:
-        shown: Rows and columns of the grid whose places they are.
-        read: Those of the other one, which has as many places as the result.
+        shown: Rows and columns of the grid whose positions are listed.
+        read: Rows and columns of the other grid, with as many positions as the result.
         device: Where the result is.
     """
     rows, columns = (
@@ -317,17 +318,17 @@ class PacedSequence(nn.Module):
     """Read every sequence that repeats itself as so many periods of so many steps.
 
     Each sequence is compared with itself, item by item (`farfield.functional.periods`). One in
-    which a period stands out is read as `pace` periods of `pace` steps, each the nearest that
-    there is; one in which none does is read as it is. So a sequence that is twice as fast, or
+    which a period is significant is read as `pace` periods of `pace` steps, each the nearest that
+    there is; a sequence without one is read unchanged. So a sequence that is twice as fast, or
     twice as long, takes the same steps. That is measured, neither known before nor learned:
     of a picture in rows, the period is the length of a row.
 
     Args:
-        inner: What reads the sequence.
+        inner: Model that reads the sequence.
         pace: Steps of a period, and periods of a sequence.
 
     Shape:
-        As the inner model. Where it answers at every place, a place gets the answer of the
+        As the inner model. Where it answers at every position, a position gets the answer of the
         nearest step that was read.
 
     Raises:
@@ -358,7 +359,7 @@ class PacedSequence(nn.Module):
         return torch.cat(answers)[torch.cat(order).argsort()]
 
     def _read(self, embeddings: Tensor, index: Tensor, period: int) -> Tensor:
-        """Answers for sequences of one period, or none."""
+        """Answer sequences of one period, or none."""
         if period == 0:
             return self.inner.answer(embeddings, index)
         shown, read = (index.shape[1] // period, period), (self.pace, self.pace)

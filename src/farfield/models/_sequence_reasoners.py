@@ -73,7 +73,7 @@ class LastState(nn.Module):
     behind a normalization over the problem, beside `LSTM`, which it is for any other layer.
 
     Args:
-        core: What makes the layer from the size of an embedding, with the axis of the batch first,
+        core: Function that makes the layer from the size of an embedding, with the batch first,
             e.g. `Spec(RIMs, hidden_size=60, batch_first=True)` in an experiment. It draws from
             the global generator, which an experiment seeds.
 
@@ -121,13 +121,13 @@ class Transformer(nn.Module):
       v = \mathrm{LN}(u + \mathrm{MLP}(u)), \qquad
       y = W \, \mathrm{ReLU}(V \, \overline{v})$$
 
-    with $x$ the embeddings plus a sinusoidal code of their places. The layer is that of
+    with $x$ the embeddings plus a sinusoidal code of their positions. The layer is that of
     `torch.nn.TransformerEncoderLayer`, normalized after each residual and without dropout.
 
     Args:
         num_heads: Number of attention heads; must divide `in_features`.
         feedforward_size: Units of the hidden layer behind the attention.
-        final_norm: Whether one more layer normalization stands behind the layer, as in the
+        final_norm: Whether one more layer normalization follows the layer, as in the
             released code.
 
     Shape:
@@ -182,7 +182,7 @@ class Transformer(nn.Module):
     def released(
         cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
     ) -> Transformer:
-        """As in webb2021's released code: with one more layer normalization behind the layer."""
+        """Build webb2021's released network: one more layer normalization behind the layer."""
         return cls(in_features, num_outputs, final_norm=True, generator=generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:

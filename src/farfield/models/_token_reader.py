@@ -21,21 +21,21 @@ class TokenReader(nn.Module):
     $$(t', x') = \mathrm{core}(t, E x + p), \qquad
       y = \big\Vert_k \; W_k \, \mathrm{LN}_k(t'_k) + b_k$$
 
-    with the tokens $t$, the elements $x$ and the places $p$ of a sequence, if it is one. Any core
-    from set to set serves: `farfield.nn.NeuralInterpreter`, `farfield.nn.PreNormTransformer`.
+    with the tokens $t$, the elements $x$ and the positions $p$ of a sequence, if it is one. Any
+    core from set to set serves: `farfield.nn.NeuralInterpreter`, `farfield.nn.PreNormTransformer`.
 
     Args:
         core: From `(batch, item, num_features)` to the same, with an attribute `num_features`.
         in_features: Features of an element.
         num_outputs: Numbers in an answer, those of all tokens one after another.
         num_tokens: Number of tokens; must divide `num_outputs`.
-        length: Number of elements where each has a place of its own, whose learned vector is added;
-            None for a set without order, or one whose elements know their places.
+        length: Number of elements where each has a position, whose learned vector is added;
+            None for a set without order, or one whose elements contain their positions.
         shared: Whether all tokens are the same vector and have one head, as in the released code
             for digits; they then differ only by where the core says they are.
         shared_head: Whether the tokens have one head, each having its own vector.
-        places_std: Standard deviation of the first vectors of the places. Where it is far above
-            that of the elements, a core that normalizes what it reads sees places and little else.
+        places_std: Standard deviation of the first vectors of the positions. Where it is far above
+            that of the elements, a core that normalizes its input sees positions and little else.
 
     Shape:
         `(batch, item, in_features)` to `(batch, num_outputs)`.
@@ -43,7 +43,7 @@ class TokenReader(nn.Module):
     Attributes:
         core: The core.
         embedding: Linear layer on elements that are not as wide as the core, or the identity.
-        places: Learned vectors of the places, `(length, feature)`, or None.
+        places: Learned vectors of the positions, `(length, feature)`, or None.
         tokens: The tokens, `(token, feature)`, or one for all, drawn from a standard normal
             distribution.
         heads: Layer normalization and linear layer of each token, or one for all.
@@ -76,7 +76,7 @@ class TokenReader(nn.Module):
             raise ValueError(f"num_tokens must divide num_outputs={num_outputs}, got {num_tokens}")
         if length is None and places_std != 1:
             raise ValueError(
-                f"places_std must be left out for a set without places, got {places_std} and no "
+                f"places_std must be left out for a set without positions, got {places_std} and no "
                 "length"
             )
         width = width_of("core", core, HasNumFeatures)
@@ -102,10 +102,10 @@ class TokenReader(nn.Module):
         num_tokens: int = 1,
         generator: torch.Generator | None = None,
     ) -> TokenReader:
-        """As in gondal2021's released code: all tokens are the same vector and have one head.
+        """Build gondal2021's released reader: all tokens are the same vector and have one head.
 
         Args:
-            core: What reads the set.
+            core: Layer that reads the set.
             in_features: Features of an element.
             num_outputs: Numbers in all answers together.
             num_tokens: Number of tokens.
@@ -119,7 +119,7 @@ class TokenReader(nn.Module):
         return self.answer(self.core(self.elements(z)))
 
     def elements(self, z: Float[Tensor, "batch item feature"]) -> Float[Tensor, "batch _ _"]:
-        """Inputs of the core: the tokens, then the elements of every set.
+        """Return the inputs of the core: the tokens, then the elements of every set.
 
         Args:
             z: The sets.
@@ -134,10 +134,10 @@ class TokenReader(nn.Module):
         return torch.cat((tokens, x), dim=1)
 
     def answer(self, x: Float[Tensor, "batch item feature"]) -> Float[Tensor, "batch _"]:
-        """The answers, from what the core gave for `elements`.
+        """Answer from the outputs of the core for `elements`.
 
         Args:
-            x: What the core gave, the tokens first.
+            x: Outputs of the core, the tokens first.
         """
         read = x[:, : self.num_tokens]
         if len(self.heads) == 1:
@@ -147,7 +147,7 @@ class TokenReader(nn.Module):
         )
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Format the options for `print`."""
         return f"num_tokens={self.num_tokens}"
 
 

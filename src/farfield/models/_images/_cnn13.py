@@ -23,7 +23,7 @@ def weight_norm(layer: _Layer) -> _Layer:
 
     $$w = g \, \frac{v}{\lVert v \rVert}$$
 
-    The weights stay as they are: $v$ starts as $w$ and $g$ as its length. It has the parameters of
+    The weights are unchanged: $v$ starts as $w$ and $g$ as its length. It has the parameters of
     `torch.nn.utils.parametrizations.weight_norm` by the same names; that one's kernel cannot be
     mapped over stacked networks.
 
@@ -41,18 +41,18 @@ class _WeightNorm(nn.Module):
     def forward(
         self, length: Float[Tensor, "feature ..."], direction: Float[Tensor, "feature ..."]
     ) -> Float[Tensor, "feature ..."]:
-        """The weights."""
+        """Compute the weights."""
         return direction * (length / _lengths(direction))
 
     def right_inverse(
         self, weight: Float[Tensor, "feature ..."]
     ) -> tuple[Float[Tensor, "feature ..."], Float[Tensor, "feature ..."]]:
-        """Length and direction."""
+        """Split weights into length and direction."""
         return _lengths(weight), weight
 
 
 def _lengths(weight: Tensor) -> Tensor:
-    """Length of the weights of each unit, with all axes."""
+    """Compute the length of the weights of each unit, with all axes."""
     axes = tuple(range(1, weight.ndim))
     return torch.linalg.vector_norm(weight, dim=axes, keepdim=True)
 
@@ -145,7 +145,7 @@ class CNN13(nn.Module):
 
 
 def _group(*convolutions: nn.Conv2d) -> nn.Sequential:
-    """Convolutions, each normalized, and activated before the next."""
+    """Build convolutions, each normalized, and activated before the next."""
     layers = [
         layer
         for convolve in convolutions

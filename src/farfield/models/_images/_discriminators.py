@@ -61,12 +61,12 @@ class _SpectralNorm(nn.Module):
 
     @torch.no_grad()
     def _iterate(self, matrix: Float[Tensor, "feature value"]) -> None:
-        """One iteration of the power method."""
+        """Run one iteration of the power method."""
         self._u.copy_(F.normalize(matrix @ self._v, dim=0))
         self._v.copy_(F.normalize(matrix.mT @ self._u, dim=0))
 
     def forward(self, weight: Float[Tensor, "feature ..."]) -> Float[Tensor, "feature ..."]:
-        """The weights, divided."""
+        """Divide the weights."""
         matrix = weight.flatten(1)
         if self.training:
             self._iterate(matrix)
@@ -82,16 +82,16 @@ _QUARTERS = 4
 class ResNetDiscriminator(nn.Module):
     """Features and scores of images: residual blocks with spectral normalization.
 
-    Four blocks of two convolutions of 3×3, each activated before it but for the very first; the
-    first two blocks halve the sides. The features of places are the maps of the third block, and
-    those of an image the sum of the activated maps of the fourth over its places, on which a
+    Four blocks of two convolutions of 3×3, each activated before it except for the very first; the
+    first two blocks halve the sides. The local features are the maps of the third block, and the
+    features of an image the sum of the activated maps of the fourth over positions, on which a
     linear layer scores how real it is. All weights are divided by their largest singular value.
 
     Args:
         item_shape: Channels, height and width of a square image, or height and width of a gray one;
             4 pixels or more.
         width: Channels of all maps.
-        projection_size: Size of the space in which features of places and of an image are
+        projection_size: Size of the space in which features of positions and of an image are
             compared, for the InfoMax term; None for no such layers. 1024 in InfoMax-GAN.
         names_rotations: Whether a linear layer says by how many quarters an image is turned.
 
@@ -154,7 +154,7 @@ class ResNetDiscriminator(nn.Module):
     def look(
         self, images: Float[Tensor, "batch ..."]
     ) -> tuple[Float[Tensor, "batch feature _ _"], Float[Tensor, "batch feature"]]:
-        """Features of the places of each image, and of each image.
+        """Compute features of the positions of each image, and of each image.
 
         Args:
             images: The images.
@@ -163,7 +163,7 @@ class ResNetDiscriminator(nn.Module):
         return maps, F.relu(self.whole(maps)).sum((-2, -1))
 
     def realness(self, whole: Float[Tensor, "batch feature"]) -> Float[Tensor, " batch"]:
-        """Scores of images.
+        """Score images.
 
         Args:
             whole: Features of the images.
@@ -173,11 +173,11 @@ class ResNetDiscriminator(nn.Module):
 
     def project(
         self, maps: Float[Tensor, "batch feature _ _"], whole: Float[Tensor, "batch feature"]
-    ) -> tuple[Float[Tensor, "batch value place"], Float[Tensor, "batch value"]]:
-        """Both kinds of features in one space.
+    ) -> tuple[Float[Tensor, "batch value position"], Float[Tensor, "batch value"]]:
+        """Project both kinds of features to one space.
 
         Args:
-            maps: Features of places.
+            maps: Features of positions.
             whole: Features of images.
 
         Raises:
@@ -191,7 +191,7 @@ class ResNetDiscriminator(nn.Module):
         return self.local_projection(maps).flatten(2), self.whole_projection(whole)
 
     def rotations(self, whole: Float[Tensor, "batch feature"]) -> Float[Tensor, "batch 4"]:
-        """A logit for each number of quarters that an image may be turned by.
+        """Compute a logit for each number of quarters that an image may be turned by.
 
         Args:
             whole: Features of images.
@@ -229,7 +229,7 @@ def _linear(in_features: int, out_features: int, *, generator: torch.Generator |
 
 @final
 class _Block(nn.Module):
-    """Two convolutions, added to a shortcut; the first block does not activate what it reads."""
+    """Two convolutions, added to a shortcut; the first block does not activate its input."""
 
     def __init__(
         self,

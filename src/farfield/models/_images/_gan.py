@@ -52,7 +52,7 @@ class FeatureNetwork(nn.Module):
     def forward(
         self, images: Float[Tensor, "batch ..."]
     ) -> tuple[Float[Tensor, "batch feature"], Float[Tensor, "batch class"]]:
-        """Features and logits of every image."""
+        """Compute features and logits of every image."""
         kept: list[Tensor] = []
 
         def keep(output: Tensor) -> Tensor:
@@ -68,7 +68,7 @@ class FeatureNetwork(nn.Module):
         images: Float[Tensor, "batch ..."],
         real: Float[Tensor, "item ..."],
     ) -> dict[str, float]:
-        """Fréchet distance of two sets of images, and inception score of the first.
+        """Score two sets of images: Fréchet distance of both, inception score of the first.
 
         Args:
             images: Those that are scored; they are rounded to bytes, as files of images have them.
@@ -84,14 +84,14 @@ class FeatureNetwork(nn.Module):
         }
 
     def _all(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        """Features and logits of a set, some images at a time."""
+        """Compute features and logits of a set, some images at a time."""
         with torch.inference_mode():
             found = [self(part) for part in torch.split(images, _CHUNK)]
         features, logits = zip(*found, strict=True)
         return torch.cat(features), torch.cat(logits)
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Format the options for `print`."""
         return f"layer={self.layer!r}, label={self.label!r}"
 
 
@@ -147,9 +147,9 @@ class GAN(nn.Module):
         self.judge = judge
 
     def forward(
-        self, items: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]
+        self, items: Float[Tensor, "item feature"], index: Int[Tensor, "batch position"]
     ) -> Float[Tensor, "batch _"]:
-        """Pixels of an image for every problem.
+        """Generate the pixels of an image for every problem.
 
         Args:
             items: Vectors of noise.
@@ -162,7 +162,7 @@ class GAN(nn.Module):
         return self.generate(items.index_select(0, index[:, 0])).flatten(1)
 
     def generate(self, noise: Float[Tensor, "batch feature"]) -> Float[Tensor, "batch ..."]:
-        """An image for every vector of noise.
+        """Generate an image for every vector of noise.
 
         Args:
             noise: The vectors.
@@ -170,7 +170,7 @@ class GAN(nn.Module):
         return self.generator(noise)
 
     def look(self, images: Float[Tensor, "batch ..."]) -> tuple[Tensor, Tensor]:
-        """Features of the places of each image, and of each image, as the discriminator has them.
+        """Compute features of the positions of each image, and of each image, by the discriminator.
 
         Args:
             images: The images.
@@ -178,7 +178,7 @@ class GAN(nn.Module):
         return self.discriminator.look(images)
 
     def realness(self, whole: Float[Tensor, "batch feature"]) -> Float[Tensor, " batch"]:
-        """Scores of images, from their features.
+        """Score images by their features.
 
         Args:
             whole: Features of the images.
@@ -188,16 +188,16 @@ class GAN(nn.Module):
     def project(
         self, maps: Float[Tensor, "batch feature ..."], whole: Float[Tensor, "batch feature"]
     ) -> tuple[Tensor, Tensor]:
-        """Both kinds of features in the space in which they are compared.
+        """Project both kinds of features to the space in which they are compared.
 
         Args:
-            maps: Features of places.
+            maps: Features of positions.
             whole: Features of images.
         """
         return self.discriminator.project(maps, whole)
 
     def rotations(self, whole: Float[Tensor, "batch feature"]) -> Float[Tensor, "batch 4"]:
-        """A logit for each number of quarters that an image may be turned by.
+        """Compute a logit for each number of quarters that an image may be turned by.
 
         Args:
             whole: Features of the images.
@@ -205,7 +205,7 @@ class GAN(nn.Module):
         return self.discriminator.rotations(whole)
 
     def set_scores(self, outputs: Float[Tensor, "batch _"], problems: Problems) -> dict[str, float]:
-        """Scores of a set of images by the judge; none without one.
+        """Score a set of images by the judge; none without one.
 
         Args:
             outputs: Pixels that the generator gave.

@@ -33,7 +33,7 @@ class XavierConv2d(nn.Conv2d):
         gain: float = 1.0,
         generator: torch.Generator | None,
     ) -> Self:
-        """The layer with its first weights, and biases of 0.
+        """Build the layer with its first weights, and biases of 0.
 
         Args:
             in_channels: Channels that are read.
@@ -59,7 +59,7 @@ class XavierLinear(nn.Linear):
     def drawn(
         cls, in_features: int, out_features: int, *, generator: torch.Generator | None
     ) -> Self:
-        """The layer with its first weights, and biases of 0.
+        """Build the layer with its first weights, and biases of 0.
 
         Args:
             in_features: Numbers that are read.
@@ -94,17 +94,17 @@ class ResNetGenerator(nn.Module):
     of 64 × 64; of smaller images between these the middle is taken. The last maps are normalized
     and activated before the last convolution, and pixels are $(1 + \tanh) / 2$.
 
-    With `nfm` the layers are run in two passes with weights of their own, and in both the first
-    spatial layer and each block read what was written before: eight reads where there are three
-    blocks. At first that changes nothing; what the last block reads in the first pass never does,
-    as a pass starts from the noise and reads what was written.
+    With `nfm` the layers are run in two passes with separate weights, and in both the first
+    spatial layer and each block read the states written before: eight reads where there are three
+    blocks. At first that changes nothing; the read of the last block in the first pass never does,
+    as a pass starts from the noise and reads the written states.
 
     Args:
         in_features: Numbers in a vector of noise.
         item_shape: Channels, height and width of a square image, or height and width of a gray one.
         width: Channels of all maps.
         blocks: Blocks at each side: 2 doubles the number of layers, and all but the first leave
-            the sides as they are.
+            the sides unchanged.
         nfm: Options of the neural function modules; None for none.
 
     Shape:

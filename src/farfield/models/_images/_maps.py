@@ -12,7 +12,7 @@ from farfield.functional.internal import fan_in_uniform_, uninitialized
 
 
 def num_channels_of(item_shape: tuple[int, ...], *, least_side: int = 1) -> int:
-    """Number of channels of a square image: one if it is gray.
+    """Return the number of channels of a square image: one if it is gray.
 
     Args:
         item_shape: `(channel, height, width)`, or `(height, width)` of a gray image.
@@ -34,7 +34,7 @@ def num_channels_of(item_shape: tuple[int, ...], *, least_side: int = 1) -> int:
 def maps_of(
     items: Float[Tensor, "batch ..."], item_shape: tuple[int, ...]
 ) -> Float[Tensor, "batch channel height width"]:
-    """Images as maps, gray ones with one channel.
+    """Convert images to maps, gray images with one channel.
 
     Args:
         items: The images.
@@ -87,7 +87,7 @@ def convolution(
     bias: bool = False,
     generator: torch.Generator | None,
 ) -> nn.Conv2d:
-    """A convolution with the first weights that torch gives it.
+    """Build a convolution with torch's first weights.
 
     Args:
         in_channels: Channels that are read.

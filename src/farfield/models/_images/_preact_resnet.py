@@ -88,7 +88,7 @@ class PreActResNet(ResidualNetwork):
 
 
 def _windows(depth: int, width: int, stride: int) -> tuple[Window, ...]:
-    """The convolutions of a block."""
+    """List the convolutions of a block."""
     if depth < 50:
         return Window(width, 3, stride), Window(width, 3, 1)
     return Window(width, 1, 1), Window(width, 3, stride), Window(4 * width, 1, 1)

@@ -22,9 +22,9 @@ _GROUPS: Final = ("group1", "group2", "group3", "group4")
 class PreActResNetNFM(nn.Module):
     """A `PreActResNet` in several passes, with neural function modules after its four groups.
 
-    In the last pass each group reads what all groups have given so far, in this pass and in those
-    before. At first that adds nothing: the network answers as the `PreActResNet` that is made of
-    the same generator. Another network becomes one in the same way, by `farfield.nn.MultiPass`.
+    In the last pass each group reads the states that all groups have written so far, in this pass
+    and before. At first that adds nothing: the network answers as the `PreActResNet` that is made
+    of the same generator. Another network becomes one in the same way, by `farfield.nn.MultiPass`.
 
     Args:
         item_shape: Channels, height and width of a square image, or height and width of a gray one;
@@ -103,7 +103,7 @@ class PreActResNetNFM(nn.Module):
         return found
 
     def trace(self, items: Float[Tensor, "batch ..."]) -> tuple[LayerRead, ...]:
-        """Reads of the groups, as in `MultiPass.trace`.
+        """Record the reads of the groups, as `MultiPass.trace` does.
 
         Args:
             items: The images.

@@ -36,16 +36,16 @@ class ResidualBlock(nn.Module):
     $$y = s(x) + u_n(\dots u_1(x)), \qquad u_i(x) = W_i * \phi(N_i(x))$$
 
     with normalizers $N_i$ and $s$ the identity, or a convolution of 1×1 where the shape changes, of
-    $x$ or of what $W_1$ reads.
+    $x$ or of the input of $W_1$.
 
     Args:
         in_channels: Channels of $x$.
         windows: The convolutions.
-        norm: What makes a normalizer from a number of channels.
+        norm: Function that makes a normalizer from a number of channels.
         bias: Whether convolutions add a number to each channel.
         negative_slope: Slope of the activation below 0.
         dropout: Probability that a number between two convolutions is dropped in training.
-        activates_shortcut: Whether the convolution of the shortcut reads what $W_1$ reads.
+        activates_shortcut: Whether the convolution of the shortcut reads the input of $W_1$.
 
     Reference:
         He et al. 2016b, figure 1b; lamb2022, section 4.5.1.
@@ -80,7 +80,7 @@ class ResidualBlock(nn.Module):
     def forward(
         self, maps: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch _ _ _"]:
-        """The sum of both ways."""
+        """Add the convolutions to the shortcut."""
         norm, *norms = self.norms
         convolve, *others = self.convolutions
         read = self._activated(norm(maps))

@@ -32,8 +32,8 @@ class ResNet(ResidualNetwork):
         item_shape: Channels, height and width of a square image, or height and width of a gray one.
         depth: Number of layers, $6n + 2$ for $n$ blocks a group.
         width: Channels of the stem and of the first group.
-        normalizer: What makes a normalizer from a number of channels and the side of a window;
-            None for no normalizers.
+        normalizer: Function that makes a normalizer from a number of channels and the side of a
+            window; None for no normalizers.
         windows: Sides of the windows of the normalizers, pixels: of that behind the stem, and of
             those of each group; the last normalizer has that of the last group.
 
@@ -50,7 +50,7 @@ class ResNet(ResidualNetwork):
     Reference:
         He et al. 2016, section 4.2; ren2017, section 4.1. The order within a block is that of He et
         al. 2016b, as in the released code of ren2017. Shortcuts between groups are convolutions of
-        1×1; the papers do not say what ren2017 has there.
+        1×1; the papers do not describe those of ren2017.
     """
 
     @check_arguments

@@ -29,9 +29,9 @@ class BottleneckMLP(nn.Module):
     Args:
         item_shape: Shape of an item, which is read as a vector.
         hidden_sizes: Units of each hidden layer.
-        bottleneck: Units of a layer without ReLU that stands in the middle of the hidden ones;
+        bottleneck: Units of a layer without ReLU in the middle of the hidden layers;
             None for no such layer.
-        batch_norm: Whether what every layer but the output computes is normalized over the batch,
+        batch_norm: Whether the sums of every layer except the output are normalized over the batch,
             before its ReLU.
         dropout: Probability that a unit of a hidden layer, the bottleneck excepted, is dropped in
             training.
@@ -129,8 +129,8 @@ class QuickCNN(nn.Module):
         item_shape: Channels, height and width of a square image, or height and width of a gray one;
             8 pixels or more.
         width: Channels of the first convolution.
-        normalizer: What makes a normalizer from a number of channels and the side of a window,
-            such as a `MapNormalizer`; None for no normalizers.
+        normalizer: Function that makes a normalizer from a number of channels and the side of a
+            window, such as a `MapNormalizer`; None for no normalizers.
         windows: Sides of the windows of the normalizers, pixels.
         dropout: Probability that an output of either linear layer is dropped in training, the
             logits among them, as in the released code.

@@ -49,8 +49,8 @@ class SRCNN(nn.Module):
     Args:
         channels: Channels of the first two convolutions.
         kernel_sizes: Sides of the windows of the convolutions, odd.
-        normalizer: What makes a normalizer from a number of channels and the side of a window,
-            such as a `MapNormalizer`; None for no normalizers.
+        normalizer: Function that makes a normalizer from a number of channels and the side of a
+            window, such as a `MapNormalizer`; None for no normalizers.
         windows: Sides of the windows of the normalizers, pixels.
         padded: Whether zeros around all maps keep their size, and so that of the image; otherwise
             it loses 8 pixels along each border, as in the released code.
@@ -116,7 +116,7 @@ class SRCNN(nn.Module):
             items: Enlarged images, luma as fractions.
 
         Raises:
-            ValueError: If they are not larger than what they lose.
+            ValueError: If they are not larger than the borders that they lose.
         """
         if items.ndim != 3 or min(items.shape[1:]) <= 2 * self.border:
             least = 2 * self.border + 1
@@ -167,7 +167,7 @@ class SRCNN(nn.Module):
         return Image.fromarray(found.numpy())
 
     def _whole(self, luma: Tensor) -> Tensor:
-        """An image of the size that it has, its borders repeated as far as the network needs."""
+        """Sharpen an image at its size, with its borders repeated as far as the network needs."""
         weight = next(self.parameters())
         around = F.pad(luma[None, None], [self.border] * 4, mode="replicate")[0]
         was_training = self.training

@@ -26,7 +26,7 @@ class WideResNet(ResidualNetwork):
 
     The default is the network of the released code of lamb2022: all convolutions have biases, the
     second one of a block takes the stride, a shortcut that is a convolution reads the block's input
-    as it is, and the last normalization has a momentum of 0.9. With `published`, the network is
+    unchanged, and the last normalization has a momentum of 0.9. With `published`, the network is
     that of Zagoruyko and Komodakis: no convolution has a bias, the first one of a block takes the
     stride, such a shortcut reads the activated input, as in `PreActResNet`, and all momenta are
     torch's 0.1. First weights are torch's in both. At depth 28 with ten times the channels and ten

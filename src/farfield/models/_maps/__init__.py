@@ -1,1 +1,1 @@
-"""Networks that make maps of an image, and answer from what stands at their positions."""
+"""Networks that make maps of an image, and answer from the features at their positions."""

@@ -77,7 +77,7 @@ class ConvMaps(nn.Module):
     def forward(
         self, items: Float[Tensor, "batch ..."]
     ) -> Float[Tensor, "batch channel height width"]:
-        """Maps of every image."""
+        """Compute maps of every image."""
         maps = F.pad(maps_of(items, self.item_shape), self.border)
         for name in self.state_layers:
             maps = self.get_submodule(name)(maps)
@@ -160,7 +160,7 @@ class DenseMaps(nn.Module):
     def forward(
         self, items: Float[Tensor, "batch ..."]
     ) -> Float[Tensor, "batch channel height width"]:
-        """Maps of every image."""
+        """Compute maps of every image."""
         maps = self.stem(maps_of(items, self.item_shape))
         for number, block in enumerate(self.blocks):
             if number:
@@ -173,7 +173,7 @@ class DenseMaps(nn.Module):
 def _activated(
     in_channels: int, out_channels: int, kernel_size: int, generator: torch.Generator | None
 ) -> nn.Sequential:
-    """A convolution of what is normalized and activated."""
+    """Build a convolution of normalized and activated maps."""
     layer = convolution(in_channels, out_channels, kernel_size, generator=generator)
     return nn.Sequential(nn.BatchNorm2d(in_channels), nn.ReLU(), layer)
 
@@ -184,12 +184,12 @@ _TINY = 1e-6
 
 @final
 class OutlineMaps(nn.Module):
-    """Three kinds of maps of objects on a plain background: where, of what color, of what shape.
+    """Three kinds of maps of objects on a plain background: position, color, shape.
 
     A pixel belongs to an object if it differs from the median of the border. The first map is the
     share of object pixels in each window; the next ones are their mean color; the others are
-    convolutions of the outline, in which every object has the same color. What is learned of shapes
-    so holds in any color, whichever pairs of the two training has.
+    convolutions of the outline, in which every object has the same color. Learned features of
+    shapes so hold in any color, whichever pairs of the two training has.
 
     Args:
         item_shape: Channels, height and width of a square image.
@@ -242,7 +242,7 @@ class OutlineMaps(nn.Module):
     def forward(
         self, items: Float[Tensor, "batch ..."]
     ) -> Float[Tensor, "batch channel height width"]:
-        """Maps of every image."""
+        """Compute maps of every image."""
         contrast = maps_of(items, self.item_shape)
         contrast = contrast - _border_median(contrast)
         outline = (contrast != 0).any(1, keepdim=True).to(items.dtype)
@@ -254,6 +254,6 @@ class OutlineMaps(nn.Module):
 
 
 def _border_median(maps: Tensor) -> Tensor:
-    """Median of the border of each map: `(batch, channel, 1, 1)`."""
+    """Compute the median of the border of each map: `(batch, channel, 1, 1)`."""
     sides = (maps[:, :, 0], maps[:, :, -1], maps[:, :, :, 0], maps[:, :, :, -1])
     return torch.cat(sides, dim=2).median(dim=2).values[:, :, None, None]

@@ -15,11 +15,11 @@ from farfield.models._maps._readers import QuestionSize
 
 @final
 class MapModel(nn.Module):
-    """Maps of an image, and what reads them, with or without a question about it.
+    """Maps of an image and their reader, with or without a question about it.
 
     A problem shows one image, or an image and then a question: an item of the shape of an image,
     whose first numbers are the question. As for `ItemModel`, every problem of a batch is a row of
-    what makes the maps, and batch normalization counts problems; `encode` and `answer` make the
+    the network of maps, and batch normalization counts problems; `encode` and `answer` make the
     maps of each image once, for the many questions on it in a test.
 
     Args:
@@ -55,7 +55,7 @@ class MapModel(nn.Module):
         self.map_shape, self.question_size = tuple(map_shape), question_size
 
     def forward(
-        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch place"]
+        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch position"]
     ) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch.
 
@@ -71,15 +71,15 @@ class MapModel(nn.Module):
         return self.reader(self.maps(shown), self._numbers(asked))
 
     def encode(self, items: Shaped[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
-        """Maps of every item as a vector, and behind them what it says as a question."""
+        """Compute maps of every item as a vector, and append its numbers as a question."""
         shown = self._numbers(items)
         asked = shown.flatten(1)[:, : self.question_size]
         return torch.cat((self.maps(shown).flatten(1), asked), dim=1)
 
     def answer(
-        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]
+        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch position"]
     ) -> Float[Tensor, "batch _"]:
-        """Answer every problem from what `encode` gave.
+        """Answer every problem from the results of `encode`.
 
         Args:
             embeddings: Of all items.

@@ -15,7 +15,7 @@ from farfield.models._maps._readers import MapReader, answer_layers, dense_layer
 _KEY: Final = 16
 """Numbers of a query and of a key."""
 _TINY: Final = 1e-6
-"""Least share of which a logarithm is taken, that of a position without objects."""
+"""Least share in a logarithm: a position without objects."""
 _NEAR: Final = 1e-2
 """Added to squared distances, so that the root has a gradient."""
 _OBJECTS: Final = 36
@@ -24,7 +24,7 @@ _OBJECTS: Final = 36
 
 @final
 class ObjectReader(MapReader):
-    r"""Answer by two reads of what stands out: the named object, and what it stands in relation to.
+    r"""Answer by two reads of objects: the named object, and an object related to it.
 
     $$a = \mathrm{softmax}_i(k_i \cdot q_{name} + \log m_i), \qquad s = \sum_i a_i v_i$$
 
@@ -34,8 +34,8 @@ class ObjectReader(MapReader):
     A position has a share $m$ that objects cover, a key from its color, a value $v$, which is its
     other maps with its row and column, and a distance $d$ from the named object, in positions. The
     name in a question chooses positions, and nothing else reads it, as nothing but the choice reads
-    the colors: like the two pathways of `ESBN`, which keep what things are apart from what is asked
-    of them. `RNReader` relates every position to every other one; this one relates the named object
+    the colors: like the two pathways of `ESBN`, which keep items apart from the rules about them.
+    `RNReader` relates every position to every other one; this one relates the named object
     alone. The products of the second read are divided by the root of their number of terms.
 
     Args:
@@ -126,7 +126,7 @@ class ObjectReader(MapReader):
         return self.layers(torch.cat((subject, other, total, asked), dim=1))
 
     def _pairs(self, subject: Tensor, values: Tensor) -> Tensor:
-        """Each position in relation to the named object."""
+        """Relate each position to the named object."""
         sides = torch.tensor(self.map_shape[1:], dtype=values.dtype, device=values.device)
         away = (values[..., -2:] - subject[:, None, -2:]) * (sides - 1) / 2
         distance = (away.square().sum(2, keepdim=True) + _NEAR).sqrt()
@@ -135,6 +135,6 @@ class ObjectReader(MapReader):
 
 
 def _read(scores: Tensor, share: Tensor, values: Tensor) -> Tensor:
-    """Mean of the values, by attention to positions that objects cover."""
+    """Average the values, by attention to positions that objects cover."""
     weights = (scores.squeeze(2) + share.clamp(min=_TINY).log()).softmax(1)
     return (weights.unsqueeze(2) * values).sum(1)

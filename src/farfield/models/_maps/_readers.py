@@ -53,7 +53,7 @@ class MapReader(nn.Module):
 def located(
     maps: Float[Tensor, "batch channel height width"],
 ) -> Float[Tensor, "batch item feature"]:
-    """Features of each position, row by row, its row and column from −1 to 1 behind them.
+    """List features of each position, row by row; append its row and column from −1 to 1.
 
     Args:
         maps: The maps.
@@ -78,7 +78,7 @@ def answer_layers(
     dropout: float,
     generator: torch.Generator | None,
 ) -> nn.Sequential:
-    """Two hidden layers of ReLU units, dropout and a linear layer.
+    """Build two hidden layers of ReLU units, dropout and a linear layer.
 
     Args:
         in_features: Numbers that are read.
@@ -93,7 +93,7 @@ def answer_layers(
 def dense_layers(
     in_features: int, hidden_size: int, number: int, generator: torch.Generator | None
 ) -> nn.Sequential:
-    """Layers of ReLU units.
+    """Build layers of ReLU units.
 
     Args:
         in_features: Numbers that are read.
@@ -224,12 +224,12 @@ class PresenceReader(MapReader):
 
 @final
 class RNReader(MapReader):
-    r"""Add up what a small network makes of every pair of positions and the question.
+    r"""Sum a small network over every pair of positions and the question.
 
     $$y = f\Big(\sum_{i, j} g(z_i, z_j, q)\Big)$$
 
-    over all pairs of positions in both orders, each with itself included; an object $z$ is what
-    stands at a position of the maps, with row and column, and $q$ the question. `RN` reads a
+    over all pairs of positions in both orders, each with itself included; an object $z$ is the
+    features at a position of the maps, with row and column, and $q$ the question. `RN` reads a
     sequence of embeddings without a question. The first layer of $g$ is applied to positions and
     questions, then added up for pairs.
 
