@@ -42,6 +42,7 @@ HELD = (
     "src/farfield/records",
     "src/farfield/suites",
     "src/farfield/tasks",
+    "src/farfield/training",
 )
 
 OPENERS = {"What", "Which", "Whether", "How"}

@@ -130,7 +130,7 @@ def test_a_file_that_changes_while_it_is_read_ends_the_run(
         return update(learner, step)
 
     monkeypatch.setattr(OneNetwork, "update", rewrite)
-    with pytest.raises(ExecutionError, match=r"must stay as they are .*valid\.txt has other"):
+    with pytest.raises(ExecutionError, match=r"must not change .*valid\.txt has other"):
         run(jobs, store, Here())
 
 

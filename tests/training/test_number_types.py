@@ -99,7 +99,7 @@ def test_a_start_of_another_type_is_named(kind: torch.dtype) -> None:
     start = OneNetwork(first, 0).weights()[0]
     OneNetwork(second, 0, start=start)
     start["core.scale"] = start["core.scale"].to(kind)
-    with pytest.raises(ValueError, match=r"core\.scale must be of torch\.float32 in what .* got"):
+    with pytest.raises(ValueError, match=r"core\.scale must be of torch\.float32 in the .* got"):
         OneNetwork(second, 0, start=start)
 
 

@@ -55,7 +55,7 @@ def test_without_parts_the_whole_network_is_taken_over() -> None:
     again = dataclasses.replace(FIRST, starts_from=Pretrained(experiment=FIRST))
     for name, tensor in OneNetwork(again, 0, start=start).weights()[0].items():
         assert torch.equal(tensor, start[name])
-    with pytest.raises(ValueError, match=r"context.weight of shape \(4,\) must be in what"):
+    with pytest.raises(ValueError, match=r"context.weight of shape \(4,\) must be in the network"):
         OneNetwork(dataclasses.replace(SECOND, starts_from=again.starts_from), 0, start=start)
 
 

@@ -343,7 +343,7 @@ def test_where_a_checkpoint_would_lose_something_none_is_written(
 def test_what_counts_its_calls_is_not_said_to_draw() -> None:
     reason = vmap_error(with_reasoner(CountingPlainlyAlone), "cpu")
     assert reason == (
-        "the network does something else at every call, as what counts its calls does, which "
+        "the network does something else at every call, as a counter of calls does, which "
         "would be alike for all networks"
     )
 

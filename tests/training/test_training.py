@@ -435,7 +435,11 @@ def test_a_state_that_does_not_fit_means_a_fresh_start(
     write_tensors(path, changed, text)
     resumed, seen = one(experiment), list[int]()
     report = lambda progress: seen.append(progress.step)  # noqa: E731
-    said = "its tensors are not those of the network" if is_listed else "it is not what was written"
+    said = (
+        "tensors differ from the state of the network"
+        if is_listed
+        else "content differs from its digest"
+    )
     with pytest.warns(DamageWarning, match=said):
         scores, _ = train(resumed, experiment, checkpoint=path, report=report)
     assert seen == [1]
@@ -458,7 +462,11 @@ def test_a_note_that_does_not_fit_means_a_fresh_start(
         digest = json.loads(text)["digest"]
         changed = json.dumps(json.loads(changed) | {"digest": digest})
     write_tensors(path, tensors, changed)
-    said = r"it is of step .*, with scores of" if is_signed else "it is not what was written"
+    said = (
+        r"checkpoint is of step .*, with scores of"
+        if is_signed
+        else "content differs from its digest"
+    )
     with pytest.warns(DamageWarning, match=said):
         assert train(one(experiment), experiment, checkpoint=path)[0] == expected
 
@@ -500,10 +508,10 @@ def test_the_note_of_another_step_or_seed_is_noticed(tmp_path: Path) -> None:
     tensors, _ = read_tensors(path)
     write_tensors(path, tensors, read_tensors(tmp_path / "first")[1])
     expected, _ = train(one(experiment), experiment)
-    with pytest.warns(DamageWarning, match="it is not what was written"):
+    with pytest.warns(DamageWarning, match="content differs from its digest"):
         assert train(one(experiment), experiment, checkpoint=path)[0] == expected
     path.write_bytes(others)
-    with pytest.warns(DamageWarning, match=r"it is of seeds \(2,\) of experiment"):
+    with pytest.warns(DamageWarning, match=r"checkpoint belongs to experiment \w+, seeds \(2,\)"):
         assert train(one(experiment), experiment, checkpoint=path)[0] == expected
 
 

@@ -36,7 +36,7 @@ from farfield.training._state import (
 from farfield.training._turns import REMEMBERED, Turn, optimizers_of, part_of, turns_of
 
 PRACTICE: Final = f"{REMEMBERED}."
-"""Prefix of what a practice remembers in a checkpoint; a memory grows."""
+"""Prefix of the state of a practice in a checkpoint; a memory grows."""
 
 
 class _Batch(NamedTuple):
@@ -48,10 +48,10 @@ class _Batch(NamedTuple):
 
 @final
 class OneAgent:
-    """A single agent that acts in an environment and learns from what it met there.
+    """A single agent that acts in an environment and learns from its steps there.
 
     Args:
-        experiment: What is trained.
+        experiment: The experiment.
         start: The trained agent that the experiment starts from, by the names of its state; `None`
             where it starts from none.
 
@@ -75,7 +75,7 @@ class OneAgent:
         self._loss = torch.zeros(1)
 
     def update(self, step: int) -> Tensor:
-        """Act and learn from what was met; gives the mean of the losses, `(1,)`.
+        """Act and learn from the steps; return the mean of the losses, `(1,)`.
 
         It leaves the global generators seeded, which `train` puts back.
         """
@@ -157,7 +157,7 @@ class OneAgent:
         return [dict(self.model.state_dict())]
 
     def state(self) -> dict[str, Tensor]:
-        """Parameters, buffers, the optimizer's memory, and where the agent is in its practice."""
+        """Collect parameters, buffers, and the state of the optimizer and of the practice."""
         state = {f"model.{name}": content for name, content in self.model.state_dict().items()}
         state |= passing_buffers(self.model) | plain_state(self.model)
         worlds, practice = self._practice.worlds.state(), self._practice.state()
@@ -182,7 +182,7 @@ class OneAgent:
 def _practice_of(
     experiment: Experiment, model: nn.Module, seed: int
 ) -> tuple[Environment, Practice]:
-    """The environment of an agent, and its practice there before the first step."""
+    """Make the environment of an agent, and its practice before the first step."""
     task, rule, recipe = experiment.task, experiment.objective, experiment.recipe
     place = stream(seed, "problems")
     if isinstance(task, Environment):
@@ -200,5 +200,5 @@ def _practice_of(
 
 
 def _no_loss(_outputs: Tensor, _problems: Problems) -> Tensor:
-    """An environment has rewards in place of a loss."""
+    """Refuse a loss: an environment has rewards."""
     raise ValueError("objective must not ask for the loss of a task that is an environment")

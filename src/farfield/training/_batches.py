@@ -26,10 +26,10 @@ class Batches:
         batch_size: Problems a batch.
         stream: Where the orders are drawn from.
         in_lanes: Take the problems in their order: from step to step, row b of a batch goes through
-            the b-th of as many equal parts of the set as a batch has rows. What is left over at
-            the end is not read.
+            the b-th of as many equal parts of the set as a batch has rows. The rest at the end is
+            not read.
         same_shape: Give every batch of a size a table of the same number of items, as programs that
-            are traced once need: all items of the set or all places of the batch, whichever is
+            are traced once need: all items of the set or all positions of the batch, whichever is
             fewer. Otherwise the table holds exactly the distinct items of the batch.
 
     Attributes:
@@ -84,7 +84,7 @@ class Batches:
         return self._order[position * self._batch_size : (position + 1) * self._batch_size]
 
     def rows(self, step: int) -> Int64[Tensor, " batch"]:
-        """The same positions, on the device of the problems.
+        """Return the same positions on the device of the problems.
 
         Args:
             step: Number of the step, counted from 0.
@@ -92,7 +92,7 @@ class Batches:
         return torch.from_numpy(self.numbers(step)).to(self.problems.index.device)
 
     def __call__(self, step: int) -> Problems:
-        """The batch of update `step`, counted from 0."""
+        """Return the batch of update `step`, counted from 0."""
         rows = self.numbers(step)
         problems = self.problems
         places = self._index[rows]
@@ -116,7 +116,7 @@ Part = dict[str, Tensor]
 
 @final
 class StackedBatches:
-    """Batches of several seeds, each of its own problems in its own order, as one.
+    """Batches of several seeds as one; each seed has separate problems and orders.
 
     Where the tables of all seeds are in memory and of one shape, they lie in one tensor, and the
     batch of a step is read from it at once: a GPU is sent one small tensor of rows, and nobody
@@ -136,7 +136,7 @@ class StackedBatches:
                 self._whole = stacked(parts)
 
     def __call__(self, step: int) -> tuple[Part, list[Problems]]:
-        """The batches of update `step`, counted from 0: stacked, and one by one."""
+        """Return the batches of update `step`, counted from 0: stacked, and one by one."""
         if self._whole is None:
             alone = [batches(step) for batches in self._several]
             pairs = zip(alone, self._several, strict=True)

@@ -39,7 +39,7 @@ class _Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     files: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
 
     def digest_with(self, tensors: Mapping[str, Tensor]) -> str:
-        """SHA-256 of a checkpoint: of all that stands here and of the tensors beside it."""
+        """Compute SHA-256 of all fields and of the tensors of a checkpoint."""
         digest = hashlib.sha256(to_line(msgspec.structs.replace(self, digest="")).encode())
         for name in sorted(tensors):
             content = tensors[name].detach().cpu().contiguous().reshape(-1).view(torch.uint8)
@@ -55,7 +55,7 @@ class Checkpoint:
     Args:
         path: The file; `None` for none.
         learner: The networks.
-        experiment: What they are trained on.
+        experiment: Their experiment.
         clock: How often to save.
         inputs: Files that the run reads.
     """
@@ -144,21 +144,23 @@ def _check(
 ) -> None:
     """Raise `ValueError` if a checkpoint is damaged, or not of this run."""
     if note.digest != note.digest_with(tensors) or note.tensors != _kinds(tensors):
-        raise ValueError("it is not what was written")
+        raise ValueError("content differs from its digest")
     if note.key != experiment.key or learner.seeds[0] not in note.seeds:
-        raise ValueError(f"it is of seeds {note.seeds} of experiment {note.key}")
+        raise ValueError(f"checkpoint belongs to experiment {note.key}, seeds {note.seeds}")
     several = {len(note.seeds), len(note.scores), len(note.since)}
     if note.files and (changed := changed_inputs(experiment, note.files)):
         raise ValueError(f"the run has read other files: {'; '.join(changed)}")
     if not 0 < note.step < experiment.recipe.steps or len(several) > 1:
-        raise ValueError(f"it is of step {note.step}, with scores of {len(note.scores)} networks")
+        raise ValueError(
+            f"checkpoint is of step {note.step}, with scores of {len(note.scores)} networks"
+        )
     same_engine = (note.engine, note.seeds) == (type(learner).__name__, learner.seeds)
     if same_engine and not _fits(note.tensors, _kinds(learner.state())):
-        raise ValueError("its tensors are not those of the network")
+        raise ValueError("tensors differ from the state of the network")
 
 
 def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, str]:
-    """Type and shape of every tensor, in words; those of a text are its own matter."""
+    """Describe type and shape of every tensor; a text has neither."""
     return {
         name: "JSON" if name.endswith(JSON) else f"{tensor.dtype} {tuple(tensor.shape)}"
         for name, tensor in tensors.items()

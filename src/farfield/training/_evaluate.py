@@ -63,7 +63,7 @@ Answered = tuple[Tensor, list[tuple[Tensor, Problems]]]
 
 
 def problems_of_run(task: ProblemTask, seed: int) -> dict[str, Problems]:
-    """The sets of problems that run `seed` trains on and is scored on, by regime.
+    """Draw the sets of problems that run `seed` trains on and is scored on, by regime.
 
     Args:
         task: The task.
@@ -92,7 +92,7 @@ def score_problems(
 def measured_of(
     task: ProblemTask, answered: Iterable[Answered], keep: list[list[Tensor]] | None = None
 ) -> list[Values]:
-    """The task's metric, the loss and further scores of every problem, and those of its answers.
+    """Compute metric, loss and further scores of every problem, and scores of its answers.
 
     Args:
         task: Whose metric and loss.
@@ -117,7 +117,7 @@ def measured_of(
 
 
 def _answered(model: Outputs, task: ProblemTask, problems: Problems) -> Iterator[Answered]:
-    """All problems with the outputs of one network, those of a shape in their order."""
+    """Answer all problems by one network, problems of a shape in their order."""
     for rows, some in problems.by_shape():
         same = some.compact()
         answer, chunk = _answers(model, same)
@@ -131,7 +131,7 @@ def _answered(model: Outputs, task: ProblemTask, problems: Problems) -> Iterator
 def _measures(
     task: ProblemTask, outputs: Tensor, problems: Problems
 ) -> dict[str, Float[Tensor, " batch"]]:
-    """Measures of outputs, by their names in records."""
+    """Measure outputs; the measures have their names in records."""
     metric = metric_of(task)
     several = task.answer_scores(outputs, problems) if isinstance(task, MultiOutput) else {}
     further = task.further_scores(outputs, problems) if isinstance(task, FurtherScores) else {}
@@ -144,7 +144,7 @@ def _measures(
 
 
 def _answers(model: Outputs, problems: Problems) -> tuple[Callable[[Problems], Tensor], int]:
-    """Function from problems to the outputs of the model, and the largest number of problems."""
+    """Choose a function from problems to outputs, and its largest number of problems."""
     if isinstance(model, EncodesItems) and repeats(problems):
         embeddings = encode_all(model, problems)
         return (lambda part: model.answer(embeddings, part.index)), CHUNK
@@ -157,7 +157,7 @@ def _answers(model: Outputs, problems: Problems) -> tuple[Callable[[Problems], T
 
 
 def repeats(problems: Problems) -> bool:
-    """Tell if an item stands at several positions, so that it is worth to encode items before.
+    """Tell if an item occurs at several positions, so that items are worth encoding before.
 
     Args:
         problems: Over a table of items that occur.
@@ -187,7 +187,7 @@ def carries_state(model: object) -> TypeGuard[CarriesState]:
 
 
 def _continuing(model: CarriesState) -> Callable[[Problems], Tensor]:
-    """Function from problems to outputs that reads all it is given as one sequence."""
+    """Make a function from problems to outputs that reads all problems as one sequence."""
     state: tuple[Tensor, ...] | None = None
 
     def answer(part: Problems) -> Tensor:
@@ -203,7 +203,7 @@ def encode_all(model: EncodesItems, problems: Problems) -> Float[Tensor, "item .
     """Compute embeddings of all items of the table, some of them at a time.
 
     Args:
-        model: What encodes them.
+        model: Model with an encoder.
         problems: Whose table of items.
     """
     rows = torch.arange(len(problems.items), device=problems.index.device)
@@ -232,7 +232,7 @@ def calibrate(model: nn.Module, problems: Problems) -> None:
 
 
 def calibrated_on(model: nn.Module, some: Problems) -> nn.Module:
-    """The model in evaluation mode; where it wants statistics, a copy with those of `some`.
+    """Bring a model into evaluation mode; a copy with statistics of `some` if it has any.
 
     Args:
         model: The network; only its mode is changed.
@@ -256,7 +256,7 @@ def wants_statistics(model: object) -> TypeGuard[NeedsCalibration]:
 def metric_points(
     step: int, task: ProblemTask, scores: Float[Tensor, " batch"], losses: Float[Tensor, " batch"]
 ) -> list[Score]:
-    """A point of the curve of the task's metric on training problems, and one of the loss.
+    """Make points of the training curve: the mean metric and the mean loss.
 
     Args:
         step: Updates done so far, noted in the points.
@@ -278,7 +278,7 @@ def score_regimes(
     perturbations: Sequence[Perturbation] = (),
     noise: Stream | None = None,
 ) -> list[Score]:
-    """The task's metric and the loss in every regime, and the metric in the parts of each.
+    """Score a model in every regime, and in the parts of each regime.
 
     The metric of a part, and that of each answer where a task asks for several, has the name of
     the part or answer behind a slash. Further scores and scores of whole sets have their own.
@@ -309,7 +309,7 @@ def score_regimes(
 def _scores(
     model: Outputs, task: ProblemTask, problems: Problems, step: int, regime: str
 ) -> list[Score]:
-    """All scores of one set."""
+    """Score one set."""
     answered = _answered(model, task, problems)
     [found] = scores_of(task, [problems], answered, step, regime, model)
     return found
@@ -323,7 +323,7 @@ def scores_of(
     regime: str,
     model: object = None,
 ) -> list[list[Score]]:
-    """All scores of one set of each of several networks.
+    """Score one set of each of several networks.
 
     Args:
         task: Whose regime.
@@ -376,10 +376,10 @@ def _perturbed(
 def score_all(
     experiment: Experiment, model: Outputs, sets: Mapping[str, Problems], step: int, seed: int
 ) -> list[Score]:
-    """Scores of a network in every regime of its experiment, perturbed ones included.
+    """Score a network in every regime of its experiment, perturbed regimes included.
 
     Args:
-        experiment: What it is trained on.
+        experiment: Its experiment.
         model: The network.
         sets: Problems by regime.
         step: Updates done so far, noted in the scores.
@@ -391,7 +391,7 @@ def score_all(
 
 
 def scoring_stream(seed: int) -> Stream:
-    """Stream of the draws of models in evaluation, the same at every scoring."""
+    """Return the stream of random numbers of models in evaluation, equal at every scoring."""
     return stream(seed, "scoring")
 
 
@@ -455,7 +455,7 @@ class Together:
     tensors: Mapping[str, Tensor]
 
     def call(self, method: str, *inputs: Tensor) -> Tensor:
-        """Results of a method of every network, with an axis of networks before.
+        """Call a method of every network; results have an axis of networks before.
 
         Args:
             method: Name of the method, e.g. `"forward"`.
@@ -499,7 +499,7 @@ def can_be_together(model: nn.Module, task: ProblemTask, several: Sequence[Probl
 
     Args:
         model: One of the networks.
-        task: What is asked.
+        task: The task.
         several: The problems of each.
     """
     shapes = {problems.index.shape for problems in several}

@@ -26,15 +26,15 @@ class Learner(Protocol):
         ...
 
     def training_metrics(self, step: int) -> list[list[Score]]:
-        """The metric, then the loss, after `step` updates on some training problems, per seed."""
+        """Measure metric, then loss, on some training problems after `step` updates, per seed."""
         ...
 
     def weights(self) -> list[dict[str, Any]]:
-        """Read the state dictionaries of the networks as they are scored, one per seed."""
+        """Return the state dictionaries of the scored networks, one per seed."""
         ...
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that changes with a step, no two tensors sharing memory."""
+        """Collect everything that changes with a step; no two tensors share memory."""
         ...
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:

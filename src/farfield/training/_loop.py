@@ -64,7 +64,7 @@ def train(
 
     Args:
         learner: The networks.
-        experiment: What they are trained on.
+        experiment: Their experiment.
         checkpoint: File that holds the state between sittings; removed by nobody here.
         report: Shown how far the run is, about once in `clock.report_seconds`.
         clock: How often to report and to save.
@@ -74,8 +74,8 @@ def train(
     Returns:
         The scores, one list per seed, and the seconds it took: every regime at every evaluation
         point, and between them, after `curve_steps`, the metric and the loss on some training
-        problems. A network that diverged has the mark `DIVERGED` at the step since which its loss
-        has not been finite; it is trained to the last step like the others.
+        problems. A network that diverged has the mark `DIVERGED` at the first of the last steps
+        without a finite loss; it is trained to the last step like the others.
 
     Raises:
         StoreError: If the checkpoint cannot be written, or is a folder.

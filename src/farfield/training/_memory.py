@@ -1,4 +1,4 @@
-"""Practice with a memory: each step may be learned from many times, the surprising ones more."""
+"""Practice with a memory: each step may be learned from many times, surprising steps more."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from farfield.training._turns import part_of
 
 @final
 class Remembered(NamedTuple):
-    """Steps drawn from a memory, each with those that follow it in its copy.
+    """Steps drawn from a memory, each with the next steps of its copy.
 
     Attributes:
         rows: Rows of the memory.
@@ -47,7 +47,7 @@ class Remembered(NamedTuple):
 class Memory:
     """The latest steps of several copies of an environment, a ring of rows for each copy.
 
-    An observation is kept once. Where an episode is truncated, its last one has a row of its own,
+    An observation is kept once. Where an episode is truncated, its last one has a separate row,
     which is never drawn. A step can be drawn once as many as `num_steps` stand behind it.
 
     Args:
@@ -80,7 +80,7 @@ class Memory:
         Args:
             observations: Observation of each before it.
             actions: Action of each.
-            outcome: What came of it.
+            outcome: Outcome of the step.
         """
         parts = {
             "observations": torch.from_numpy(observations),
@@ -107,7 +107,7 @@ class Memory:
         self._written[copies] += 1
 
     def draw(self, uniform: Float64[Tensor, " batch"]) -> Remembered:
-        """Steps in proportion to their priorities.
+        """Draw steps in proportion to their priorities.
 
         Args:
             uniform: Numbers of 0…1, as `farfield.functional.prioritized_rows` takes them.
@@ -128,7 +128,7 @@ class Memory:
     def observations_after(
         self, rows: Int64[Tensor, " batch"], steps: Int64[Tensor, " batch"]
     ) -> Shaped[Tensor, "batch ..."]:
-        """Observation some steps after each of the steps drawn.
+        """Return the observation some steps after each of the drawn steps.
 
         Args:
             rows: Rows of the memory.
@@ -138,14 +138,14 @@ class Memory:
         return self._parts["observations"][step[:, 0], copy[:, 0]]
 
     def _steps_of(self, rows: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
-        """Places in the ring of a copy behind each row, and the copy."""
+        """Return rows of the ring behind each row, and the copy."""
         step, copy = rows.unsqueeze(1) // self._copies, rows.unsqueeze(1) % self._copies
         return (step + offsets) % self._rows, copy
 
     def set_priorities(
         self, rows: Int64[Tensor, " batch"], priorities: Float64[Tensor, " batch"]
     ) -> None:
-        """Priorities with which steps are drawn from now on.
+        """Set the priorities with which steps are drawn from now on.
 
         Args:
             rows: Rows of the memory.
@@ -155,7 +155,7 @@ class Memory:
         self._highest = self._highest.maximum(priorities.max())
 
     def state(self) -> dict[str, Tensor]:
-        """The rows that are written, for a checkpoint."""
+        """Collect the written rows for a checkpoint."""
         rows = int(self._written.max().clamp(max=self._rows))
         parts = {name: part[:rows] for name, part in self._parts.items()}
         return parts | {"written": self._written, "highest": self._highest}
@@ -211,12 +211,12 @@ class FromMemory:
 
     @torch.no_grad()
     def _best(self, observations: np.ndarray, place: Stream) -> Tensor:
-        """The action for each observation that is best with the noise drawn for it."""
+        """Choose the best action for each observation under the drawn noise."""
         draws = self._draws(place, len(observations), self._rule.acting_quantiles)
         return self._model(torch.from_numpy(observations), **draws).mean(1).argmax(-1)
 
     def _draws(self, place: Stream, count: int, quantiles: int) -> dict[str, Tensor]:
-        """Fractions and noise for some observations."""
+        """Draw fractions and noise for some observations."""
         generator = place.torch()
         return {
             "fractions": torch.rand(count, quantiles, generator=generator),
@@ -225,7 +225,7 @@ class FromMemory:
 
     @torch.no_grad()
     def _lesson(self, step: int) -> Lesson:
-        """A batch from the memory with the quantiles that its returns are to have."""
+        """Draw a batch from the memory, with the target quantiles of its returns."""
         count, rule = self._recipe.batch_size, self._rule
         place = self._stream.child("lesson", step)
         uniform = torch.rand(count, dtype=torch.float64, generator=place.child("rows").torch())
@@ -249,10 +249,10 @@ class FromMemory:
         return Lesson(problems, found.rows, draws)
 
     def stops(self, state: Mapping[str, Tensor]) -> bool:
-        """Every lesson gives an update.
+        """Stop never: every lesson gives an update.
 
         Args:
-            state: What the loss gave beside it.
+            state: State that the loss returned.
         """
         del state
         return False
@@ -261,7 +261,7 @@ class FromMemory:
         """Give the steps drawn their new priorities, and copy the network when it is time.
 
         Args:
-            lesson: What was learned from.
+            lesson: The lesson.
             state: The losses of its steps.
             step: Number of the step.
         """
@@ -270,7 +270,7 @@ class FromMemory:
             self._target.load_state_dict(self._model.state_dict())
 
     def policy(self, count: int, stream: Stream) -> Policy:
-        """The policy of best actions with noise, as in training.
+        """Make the policy of best actions with noise, as in training.
 
         Args:
             count: Number of episodes.
@@ -287,7 +287,7 @@ class FromMemory:
         return act
 
     def state(self) -> dict[str, Any]:
-        """The memory, and the network that is aimed at."""
+        """Collect the memory and the target network."""
         target = {f"target.{name}": part for name, part in self._target.state_dict().items()}
         return target | {f"memory.{name}": part for name, part in self._memory.state().items()}
 

@@ -1,4 +1,4 @@
-"""Networks before their first step, and those of finished runs."""
+"""Networks before their first step, and networks of finished runs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def first_network(
     """Build the network of a seed before its first update.
 
     Args:
-        experiment: What will be trained.
+        experiment: The experiment.
         start: The trained network that the experiment starts from, by the names of its state;
             `None` where it starts from none.
         weights: Source of its weights; that of the seed if `None`.
@@ -56,7 +56,7 @@ def first_network(
 
     Raises:
         ValueError: If the experiment starts from another and its network is not given, is given
-            for nothing, or does not fit, or if it names parts that the network has not; if numbers
+            for nothing, or does not fit, or if it names parts that the network lacks; if numbers
             of the network are complex or of another precision; and if its state could not be kept.
     """
     weights = weights or weights_stream(seed)
@@ -75,7 +75,7 @@ def first_network(
 
 
 def weights_stream(seed: int) -> Stream:
-    """Stream of the first weights of a network."""
+    """Return the stream of the first weights of a network."""
     return stream(seed, "weights")
 
 
@@ -110,7 +110,7 @@ def _initialize(network: nn.Module, experiment: Experiment, seed: int, weights: 
 def _check_types(network: nn.Module, dtype: torch.dtype) -> None:
     """Raise `ValueError` if training would change the type of a parameter or buffer.
 
-    Integers and booleans stay as they are, in buffers and in parameters that are not trained.
+    Integers and booleans are kept, in buffers and in parameters that are not trained.
     """
     for kind, tensors in (
         ("parameter", network.named_parameters()),
@@ -150,7 +150,7 @@ def check_state(network: nn.Module) -> None:
 
 
 def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, Any]) -> None:
-    """Copy what the network shares with the one it starts from."""
+    """Copy the state that the network shares with the network it starts from."""
     state = network.state_dict()
     for field in ("include", "exclude", "resize"):
         check_parts(field, getattr(pretrained, field), state)
@@ -168,15 +168,15 @@ def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, A
             continue
         found = start.get(name)
         if found is None or found.shape != _rows(tensor, found, grows=pretrained.grows(name)).shape:
-            what = "nothing" if found is None else f"shape {tuple(found.shape)}"
+            found_there = "nothing" if found is None else f"shape {tuple(found.shape)}"
             raise ValueError(
-                f"{name} of shape {tuple(tensor.shape)} must be in what the experiment starts from "
-                f"({pretrained.experiment.key}), which has {what} there"
+                f"{name} of shape {tuple(tensor.shape)} must be in the network that the experiment "
+                f"starts from ({pretrained.experiment.key}), which has {found_there} there"
             )
         if not keeps_numbers(tensor.dtype, found.dtype):
             raise ValueError(
-                f"{name} must be of {tensor.dtype} in what the experiment starts from "
-                f"({pretrained.experiment.key}), got {found.dtype}"
+                f"{name} must be of {tensor.dtype} in the network that the experiment starts "
+                f"from ({pretrained.experiment.key}), got {found.dtype}"
             )
     with torch.no_grad():
         for name in taken.keys() - extra.keys():
@@ -191,7 +191,7 @@ def _is_extra(name: str) -> bool:
 
 
 def _rows(tensor: Tensor, found: Tensor, *, grows: bool) -> Tensor:
-    """Part of a tensor that is taken over: all of it, or the first rows where it may have grown."""
+    """Return the part of a tensor to take over: all of it, or the first rows if it may grow."""
     return tensor[: len(found)] if grows and found.ndim and tensor.ndim else tensor
 
 
@@ -203,7 +203,7 @@ def has_fixed_encoder(network: nn.Module) -> bool:
     evaluation, whatever else is in the batch, with nothing drawn or kept.
 
     Args:
-        network: Any network; in one that is not Farfield's, nobody knows what is encoded.
+        network: Any network; the encoding of a network that is not Farfield's is unknown.
     """
     if not isinstance(network, EncodesItems) or not is_ours(type(network)):
         return False
@@ -232,11 +232,11 @@ def without_encoder(network: nn.Module) -> Iterator[None]:
 
 @contextlib.contextmanager
 def with_tensors(network: nn.Module, tensors: Mapping[str, Tensor]) -> Iterator[None]:
-    """Build the network has other parameters and buffers, as long as the context lasts.
+    """Context manager: the network has other parameters and buffers.
 
     Args:
         network: The network; afterwards it has its own again.
-        tensors: Parameters and buffers in place of its own, by the first name of each.
+        tensors: Other parameters and buffers, by the first name of each.
     """
     own = Bound(module=network).tensors()
     before = {name: tensor.detach().clone() for name, tensor in own.items()}
@@ -258,10 +258,10 @@ def _fill(own: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> None:
 
 
 def embedded(network: nn.Module, problems: Problems) -> Problems:
-    """The same problems over a table of embeddings.
+    """Replace the items of problems by their embeddings.
 
     Args:
-        network: What embeds the items: a model of two stages.
+        network: A model of two stages, which embeds the items.
 
     Raises:
         TypeError: If the network does not embed items one by one.
@@ -277,7 +277,7 @@ def trained_network(experiment: Experiment, seed: int, store: Store) -> nn.Modul
     """Build the network of a finished run, in evaluation mode, on the CPU.
 
     Args:
-        experiment: What was run.
+        experiment: The experiment.
 
     Raises:
         StoreError: If the weights are missing, damaged or those of another network.
@@ -305,10 +305,10 @@ def trained_weights(experiment: Experiment, seed: int, store: Store) -> dict[str
     """Read the state of the network of a finished run, by name.
 
     Where the record has no digest of it, from before there was one, the network is built to see
-    whether the state is one of its own.
+    whether the state fits it.
 
     Args:
-        experiment: What was run.
+        experiment: The experiment.
 
     Raises:
         StoreError: If the weights are missing, damaged or those of another network.
@@ -321,7 +321,7 @@ def trained_weights(experiment: Experiment, seed: int, store: Store) -> dict[str
 
 
 def complete_runs(runs: Iterable[tuple[Experiment, int]], store: Store) -> set[tuple[str, int]]:
-    """Key and seed of those runs that are finished, and whose scores and networks can be used.
+    """List key and seed of the finished runs whose scores and networks can be used.
 
     Args:
         runs: Experiment and seed of each.

@@ -62,7 +62,7 @@ SUBSET = 256
 """Training problems behind a point of a training curve, and behind the score shown."""
 
 SUBSET_NUMBERS = 4_000_000
-"""Most numbers in the items that these problems show: those with large items are fewer."""
+"""Most numbers in the items that these problems show: problems with large items are fewer."""
 
 
 def train_subset(problems: Problems) -> Problems:
@@ -80,10 +80,10 @@ class OneNetwork:
     """A single network: plain module, plain autograd.
 
     Where nothing of its encoder is trained, each item is embedded once, before the first update. A
-    network without parameters is not updated, and scored as it is.
+    network without parameters is scored without an update.
 
     Args:
-        experiment: What is trained.
+        experiment: The experiment.
         dtype: Floating-point type of items and parameters.
         start: The trained network that the experiment starts from, by the names of its state;
             `None` where it starts from none.
@@ -148,7 +148,7 @@ class OneNetwork:
             turn.state = dict(turn.objective.start(network, read, first))
 
     def first_problems(self) -> dict[str, Tensor]:
-        """The training problems as tensors by name, without items that are drawn when needed."""
+        """Collect the training problems as tensors by name, without items drawn when needed."""
         problems = self._sets[TRAINING]
         found = {"items": problems.items, "index": problems.index, "target": problems.target}
         return {name: part for name, part in found.items() if isinstance(part, Tensor)}
@@ -219,11 +219,11 @@ class OneNetwork:
             )
 
     def _on_training_items(self) -> contextlib.AbstractContextManager[None]:
-        """The network as it takes the training problems: without encoder if they are embedded."""
+        """Context manager: the network takes training problems, embedded or not."""
         return without_encoder(self.model) if self._is_embedded else contextlib.nullcontext()
 
     def _loss(self, outputs: Tensor, problems: Problems, number: int) -> Tensor:
-        """The task's loss, which may look at the items themselves."""
+        """Compute the task's loss, which may look at the items themselves."""
         if self._shown:
             shown = self._shown[TRAINING](number)
             problems = dataclasses.replace(problems, items=shown.items, index=shown.index)
@@ -247,20 +247,20 @@ class OneNetwork:
 
     @contextlib.contextmanager
     def _scoring(self) -> Iterator[None]:
-        """All generators as every scoring finds them; then the global ones as they were."""
+        """Context manager: generators start equally at every scoring; global states return."""
         with forked_generators(numbers := scoring_stream(self.seeds[0])):
             self._seed(numbers)
             yield
 
     def training_metrics(self, step: int) -> list[list[Score]]:
-        """The metric, then the loss, after `step` updates on some training problems, per seed."""
+        """Measure metric, then loss, on some training problems after `step` updates, per seed."""
         some, task = train_subset(self._sets[TRAINING]), self._experiment.problem_task
         with self._as_scored(), self._scoring():
             model = calibrated_on(self.model, some)
             return [metric_points(step, task, *score_problems(model, task, some))]
 
     def weights(self) -> list[dict[str, Any]]:
-        """Read the state dictionary of the network as it is scored."""
+        """Return the state dictionary of the scored network."""
         if not scored_tensors(self._turns):
             return [dict(self.model.state_dict())]
         with fixed_settings(flush_denormal=True), self._as_scored():
@@ -268,7 +268,7 @@ class OneNetwork:
             return [copy.deepcopy(dict(self.model.state_dict()))]
 
     def state(self) -> dict[str, Tensor]:
-        """List the parameters, buffers, and what optimizers and objectives remember."""
+        """Collect parameters, buffers, and the state of optimizers and objectives."""
         state = {f"model.{name}": content for name, content in self.model.state_dict().items()}
         state |= passing_buffers(self.model) | plain_state(self.model)
         for turn in self._turns:

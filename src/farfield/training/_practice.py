@@ -105,12 +105,12 @@ class ScoredWorlds:
         self.returns = self.returns.where(~ends, 0.0)
 
     def score(self) -> tuple[float, int]:
-        """Mean score of the last finished episodes, and their number; 0 where there is none."""
+        """Average the score of the last finished episodes, 0 if there is none; and count them."""
         known = self.recent[~self.recent.isnan()]
         return (float(known.mean()) if len(known) else 0.0), len(known)
 
     def state(self) -> dict[str, Any]:
-        """Everything that changes with a step, for a checkpoint."""
+        """Collect everything that changes with a step, for a checkpoint."""
         return {
             "returns": self.returns,
             "recent": self.recent,
@@ -133,7 +133,7 @@ Policy = Callable[[np.ndarray], np.ndarray]
 
 @final
 class Lesson(NamedTuple):
-    """A batch of what an agent met, for one update of its parameters.
+    """A batch of steps of an agent, for one update of its parameters.
 
     Attributes:
         problems: The batch, as the learning rule reads it.
@@ -152,23 +152,23 @@ class Practice(Protocol):
     worlds: ScoredWorlds
 
     def act(self, step: int) -> Iterable[Lesson]:
-        """Act, and give what is learned from at a step of the recipe."""
+        """Act, and yield the lessons of a step of the recipe."""
         ...
 
     def stops(self, state: Mapping[str, Tensor]) -> bool:
-        """True if a lesson, and those after it, are to give no update; `state` is its loss's."""
+        """Tell if a lesson and all later lessons give no update; `state` is its loss's."""
         ...
 
     def after(self, lesson: Lesson, state: Mapping[str, Tensor], step: int) -> None:
-        """Take note of an update that was made, and of what its loss gave to remember."""
+        """Take note of an update, and of the state that its loss returned."""
         ...
 
     def policy(self, count: int, stream: Stream) -> Policy:
-        """The policy of `count` agents in episodes that begin, whose draws are from `stream`."""
+        """Make the policy of `count` agents in new episodes; it draws from `stream`."""
         ...
 
     def state(self) -> dict[str, Any]:
-        """Everything that changes with a step, but for `worlds` and the agent."""
+        """Collect everything that changes with a step, except `worlds` and the agent."""
         ...
 
     def load_state(self, state: Mapping[str, Any]) -> None:
@@ -187,7 +187,7 @@ def score_policy(
 
     Args:
         policy: Makes the policy of some agents in episodes that begin, from their number and the
-            stream of what they draw.
+            stream of their random numbers.
         environment: The environment.
         step: Updates done so far, noted in the scores.
         stream: Where episodes and actions are drawn from.

@@ -32,8 +32,8 @@ class Progress:
         score: Mean score on some of the training problems.
         seconds: Seconds so far, over all sittings.
         share: Part of a core that this process got since the report before; above 1 with threads.
-        diverged: Seeds of the networks whose loss is not finite now, each with the step since which
-            it has not been.
+        diverged: Seeds of the networks whose loss is not finite now, each with the first of
+            the last steps without a finite loss.
         scored: Seconds that scorings of all regimes took in this sitting.
         scorings: Number of those scorings.
         ahead: Number of scorings ahead.
@@ -69,10 +69,10 @@ PAUSE = 10.0
 
 
 def curve_steps(steps: int) -> tuple[int, ...]:
-    """The updates after which a point of the training curve is taken: four an octave.
+    """List the updates after which a point of the training curve is taken: four an octave.
 
-    What costs as little at every length of training, and shows the first hundred updates of a
-    network that needs no more as well as the ten thousand of another.
+    Few points are enough at every length: both the first hundred updates of a fast network
+    and ten thousand updates of a slow one show.
 
     Args:
         steps: Updates in all.
@@ -114,7 +114,7 @@ class Run:
             own.extend(new)
 
     def finish(self) -> list[list[Score]]:
-        """Return the scores after the last step, those of diverged networks marked."""
+        """Mark the scores of diverged networks after the last step, and return all scores."""
         for own, since in zip(self.scores, self.since.tolist(), strict=True):
             mark(own, since, self.step)
         return self.scores
@@ -204,7 +204,7 @@ def not_finite_since(
     On the device of the losses, and without waiting for it.
 
     Args:
-        before: What this gave at the step before; zeros at first.
+        before: Result of the step before; zeros at first.
         losses: Loss of each network at this step.
         step: Number of the step, counted from 1.
     """

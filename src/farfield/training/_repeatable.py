@@ -28,8 +28,8 @@ _ROUNDING: Final = 1e-3
 
 _MEND: Final = (
     "draw from the global generators of torch, NumPy or Python, or from generators that modules "
-    "hold, which are seeded at every step; not from os.urandom, the time, a new generator, or what "
-    "an earlier network left in a global"
+    "hold, which are seeded at every step; not from os.urandom, the time, a new generator, or a "
+    "global that an earlier network changed"
 )
 
 
@@ -42,7 +42,7 @@ class FirstStep:
 
     Args:
         learner: The network that is to be trained, before its first step.
-        experiment: What it is trained on.
+        experiment: Its experiment.
         step: Number of the step; after the first one, nothing is compared.
     """
 
@@ -152,21 +152,21 @@ def _is_same(first: Tensor, second: Tensor) -> bool:
 MOST_FILES: Final = 1_000
 """Largest number of files of a run that have a digest though no task names them."""
 MOST_BYTES: Final = 2**30
-"""Largest size of such files together."""
+"""Largest size of these files together."""
 MOST_WORDS: Final = 20
 """Largest number of other inputs that a record names."""
 
 _opened: Final = dict[str, dict[str, tuple[int, ...]]]()
-"""Files that runs of an experiment opened in this process, by its key: another seed may find what
-they held in memory."""
+"""Files that runs of an experiment opened in this process, by its key: another seed may find their
+content in memory."""
 
 
 @final
 class Inputs:
-    """Context manager that notes what a run reads beside its experiment.
+    """Context manager that notes the inputs of a run beside its experiment.
 
     Args:
-        experiment: What is run.
+        experiment: The experiment.
         checkpoint: File of the run, which is left out.
 
     Raises:
@@ -192,18 +192,18 @@ class Inputs:
         self._watch.__exit__(*error)
 
     def files(self) -> dict[str, str]:
-        """SHA-256 of the files that were read: those of the task by their names, others by path."""
+        """Compute SHA-256 of the read files: files of the task by name, other files by path."""
         return self._files | self._others()[0]
 
     def described(self) -> dict[str, str]:
-        """Inputs as a record states them, where there are some.
+        """Describe inputs as a record states them, if there are any.
 
         Raises:
             ValueError: If a file of the task was changed meanwhile.
         """
         if changed := changed_files(self._experiment.task, self._files):
             raise ValueError(
-                f"the files of {self._experiment.task.name} must stay as they are while a run "
+                f"the files of {self._experiment.task.name} must not change while a run "
                 f"reads them: {'; '.join(changed)}"
             )
         files, words = self._others()
@@ -215,7 +215,7 @@ class Inputs:
         return {name: text for name, text in found.items() if text}
 
     def _others(self) -> tuple[dict[str, str], list[str]]:
-        """Digests of the files that the task does not name, and what has none in words."""
+        """Digest the files that the task does not name; inputs without digest are in words."""
         opened = _opened.setdefault(self._experiment.key, {})
         opened |= self._watch.files
         digests, words, left, more = dict[str, str](), list[str](), MOST_BYTES, 0
@@ -233,11 +233,11 @@ class Inputs:
 
 
 def changed_inputs(experiment: Experiment, recorded: Mapping[str, str]) -> list[str]:
-    """Files that are not those that a run read, in words.
+    """List the files that changed since a run read them, in words.
 
     Args:
-        experiment: What was run.
-        recorded: What `Inputs.files` gave then; files that are not on this machine are left out.
+        experiment: The experiment.
+        recorded: Result of `Inputs.files` in the run; files that this machine lacks are left out.
     """
     other = {name: digest for name, digest in recorded.items() if is_path(name)}
     words = changed_files(
@@ -271,7 +271,7 @@ def _hooks_on_all() -> list[str]:
 
 
 def words_of(files: Mapping[str, str], inputs: str) -> Sequence[str]:
-    """Inputs that no key knows, in words.
+    """List the inputs that no key knows, in words.
 
     Args:
         files: Files of a record, by digest.

@@ -25,7 +25,7 @@ FIRST_WEIGHT: Final = 1e-4
 class RewardScale:
     r"""Running variance of the discounted returns $G_t = \gamma G_{t-1} + r_t$ of all copies.
 
-    A reward is divided by its root as it is with the returns of the same step, so that the values
+    A reward is divided by its root, the returns of the same step included, so that the values
     of an agent stay near 1 whatever the unit of the rewards. An episode begins at $G = 0$.
 
     Args:
@@ -47,7 +47,7 @@ class RewardScale:
     def scaled(
         self, rewards: Float[Tensor, "batch time"], ends: Bool[Tensor, "batch time"]
     ) -> Float[Tensor, "batch time"]:
-        """Rewards of the next steps, divided, while the variance goes on.
+        """Divide the rewards of the next steps, and update the variance.
 
         Args:
             rewards: Reward of each step.
@@ -62,7 +62,7 @@ class RewardScale:
         return torch.stack(found, dim=1)
 
     def _add(self, returns: Float[Tensor, " batch"]) -> None:
-        """Mean and variance with further returns, by those of both parts (Chan et al. 1979)."""
+        """Update mean and variance by further returns (Chan et al. 1979)."""
         count, change = len(returns), returns.mean() - self._mean
         total = self._weight + count
         squares = self._variance * self._weight + returns.var(correction=0) * count
@@ -71,7 +71,7 @@ class RewardScale:
         self._weight = total
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that changes with a step, for a checkpoint."""
+        """Collect everything that changes with a step, for a checkpoint."""
         return {
             "returns": self._returns,
             "mean": self._mean,
@@ -95,7 +95,7 @@ State = tuple[Tensor, ...]
 
 @final
 class Rollout(NamedTuple):
-    """Steps of several copies of an environment, with what the agents made of each.
+    """Steps of several copies of an environment, with the decisions of the agents.
 
     Attributes:
         observations: Observation before each step.
@@ -152,7 +152,7 @@ class Agents:
         """Draw an action for each observation, and go on to the state after it.
 
         Args:
-            observations: What each copy sees.
+            observations: Observation of each copy.
             noise: Uniform numbers in 0…1, a row for each.
         """
         logits, values, self.state = self._read(observations)
@@ -165,10 +165,10 @@ class Agents:
 
     @torch.no_grad()
     def values(self, observations: np.ndarray) -> Float[Tensor, " batch"]:
-        """Value of each observation; no state changes.
+        """Estimate the value of each observation; no state changes.
 
         Args:
-            observations: What each copy sees.
+            observations: Observation of each copy.
         """
         return self._read(observations)[1]
 
@@ -179,7 +179,7 @@ class Agents:
 
 
 def uniform(stream: Stream, *shape: int) -> Tensor:
-    """Uniform numbers above 0 and below 1, for `Agents.act`.
+    """Draw uniform numbers above 0 and below 1, for `Agents.act`.
 
     Args:
         stream: Where they are drawn from.
@@ -234,7 +234,7 @@ class Actor:
         )
 
     def _step(self, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Rewards, ends, and the values after those steps that truncate an episode."""
+        """Act, and return rewards, ends, and values after steps that truncate an episode."""
         outcome = self._worlds.step(actions)
         values = torch.zeros(len(actions))
         if outcome.truncations.any():
@@ -243,7 +243,7 @@ class Actor:
         return outcome.rewards, outcome.ends, values
 
     def state(self) -> dict[str, Any]:
-        """State of the agents, for a checkpoint."""
+        """Collect the state of the agents, for a checkpoint."""
         parts = {f"memory.{n}": part for n, part in enumerate(self._agents.state)}
         return parts | {"begins": self._agents.begins}
 
@@ -260,14 +260,14 @@ class Actor:
 def sequences_of(
     rollout: Rollout, rows: Int64[Tensor, " batch"], steps: Mapping[str, Tensor]
 ) -> Problems:
-    """Whole sequences of some copies: a problem for each part of an episode in the rollout.
+    """Cut the steps of some copies into problems, one for each part of an episode.
 
     The shorter ones are filled up with positions at which there is no step.
 
     Args:
         rollout: The rollout.
         rows: The copies.
-        steps: What else belongs to each step, `(batch, time)` by name.
+        steps: Further numbers of each step, `(batch, time)` by name.
     """
     length = rollout.ends.shape[1]
     begins = torch.cat([torch.ones(len(rows), 1).bool(), rollout.ends[rows, :-1]], dim=1)
@@ -327,13 +327,13 @@ class FromRollouts:
         )
 
     def _minibatches(self, step: int) -> Iterator[Tensor]:
-        """Copies of the environment, in parts: all of them once an epoch."""
+        """Divide the copies of the environment into parts: all of them once an epoch."""
         for epoch in range(self._rule.epochs):
             order = self._stream.child("order", step, epoch).numpy().permutation(self.worlds.count)
             yield from torch.from_numpy(order).tensor_split(self._rule.minibatches)
 
     def _steps(self, rollout: Rollout) -> dict[str, Tensor]:
-        """Numbers of each step that the rule compares with."""
+        """Collect the numbers of each step that the rule compares with."""
         advantages, returns = self._rule.advantages(
             rollout.rewards, rollout.values, rollout.next_values, rollout.ends
         )
@@ -345,18 +345,18 @@ class FromRollouts:
         }
 
     def stops(self, state: Mapping[str, Tensor]) -> bool:
-        """True beyond the limit of the rule's divergence.
+        """Tell if the divergence is beyond the limit of the rule.
 
         Args:
-            state: What the loss gave beside it.
+            state: State that the loss returned.
         """
         return self._rule.is_beyond_limit(state)
 
     def after(self, lesson: Lesson, state: Mapping[str, Tensor], step: int) -> None:
-        """Nothing is noted."""
+        """Note nothing."""
 
     def policy(self, count: int, stream: Stream) -> Policy:
-        """A policy that draws from what the agent answers, as in training.
+        """Make a policy that draws actions by their probabilities, as in training.
 
         Args:
             count: Number of episodes.
@@ -373,7 +373,7 @@ class FromRollouts:
         return act
 
     def state(self) -> dict[str, Any]:
-        """Where the agent is in its episodes, and the scale of its rewards."""
+        """Collect the state of the agent in its episodes, and the scale of its rewards."""
         scale = {} if self._scale is None else self._scale.state()
         return self._actor.state() | {f"scale.{name}": part for name, part in scale.items()}
 

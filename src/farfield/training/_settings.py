@@ -47,7 +47,7 @@ _FIXED: Final[tuple[Setting, ...]] = (
 
 @contextlib.contextmanager
 def fixed_settings(*, flush_denormal: bool = False, matmul: Matmul = "float32") -> Iterator[None]:
-    """Torch as a fresh process has it, on one thread; then the caller's settings again.
+    """Context manager: torch has the settings of a fresh process, on one thread.
 
     They are the default type and device, automatic casts, gradients, the number of threads and the
     choice among kernels.

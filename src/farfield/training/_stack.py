@@ -58,12 +58,12 @@ class Captured:
     A step of small networks is some hundred kernels of a few microseconds each, and to ask for one
     takes longer than it runs. A replay asks once for all of them (CUDA graphs). Its outputs lie
     where those of the call before lay. On a CPU, and where the function cannot be recorded since
-    it waits for a number, it is called as it is.
+    it waits for a number, it is called directly.
 
     Args:
-        function: What is called with groups of tensors and gives any outputs.
+        function: Function from groups of tensors to any outputs.
         changed: Tensors outside of the groups that a call changes in place.
-        replay: False to call it as it is on a GPU too.
+        replay: False to call it directly on a GPU too.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Captured:
         return bool(self._programs)
 
     def _record(self, inputs: Inputs) -> tuple[torch.cuda.CUDAGraph, list[Tensor], Any]:
-        """A recorded program, where its inputs lie, and its outputs."""
+        """Record a program; return it with the tensors of its inputs and outputs."""
         own = {
             group: {name: tensor.clone() for name, tensor in part.items()}
             for group, part in inputs.items()
@@ -201,11 +201,11 @@ def _is_equal(first: Any, other: Any) -> bool:
 class Stack:
     """Networks of several seeds as one program: `vmap` over stacked parameters.
 
-    The single-network code is mapped as it stands; each seed has its own problems, batches and
+    The code of a single network is mapped unchanged; each seed has its own problems, batches and
     initial weights, the same as alone. In float64 the results are those of `OneNetwork`.
 
     Args:
-        experiment: What is trained.
+        experiment: The experiment.
         seeds: Numbers of the runs.
         dtype: Floating-point type of items and parameters.
         starts: The trained networks that the experiment starts from, one per seed; `None` where it
@@ -215,7 +215,7 @@ class Stack:
 
     Raises:
         ValueError: If a network to start from is missing, given for nothing, or does not fit, if
-            the networks hold what cannot be stacked, or if the optimizer does not update every
+            the networks hold state that nobody can stack, or if the optimizer does not update every
             number by itself.
     """
 
@@ -290,7 +290,7 @@ class Stack:
     def _gradients(
         self, turn: Turn, inputs: Inputs
     ) -> tuple[dict[str, Tensor], tuple[Tensor, dict[str, Tensor]]]:
-        """Gradients, losses and state of an update, from its batches, draws and state."""
+        """Compute gradients, losses and state from the batches, draws and state of an update."""
         learned, fixed = self._parts()
         own = {name: learned.pop(name) for name in turn.learned}
         batches = {name: inputs[f"batch {name}"] for name in turn.objective.sets}
@@ -336,7 +336,7 @@ class Stack:
         return update(self, self._experiment.recipe, step)
 
     def draw(self, step: int) -> Iterator[tuple[Turn, Inputs]]:
-        """Draw the batches of every turn of the players, those of all networks stacked."""
+        """Draw the batches of every turn of the players, stacked over networks."""
         self._model.train()
         for turn in self._turns:
             for number in turn.numbers(step):
@@ -400,7 +400,7 @@ class Stack:
             if _are_alike(second, self._rehearsed(1)):
                 what = "draws from the global generator of Python or NumPy"
             else:
-                what = "does something else at every call, as what counts its calls does"
+                what = "does something else at every call, as a counter of calls does"
             raise ValueError(f"the network {what}, which would be alike for all networks")
         self.update(0)
         self.network(0)
@@ -418,7 +418,7 @@ class Stack:
         return [*chain.from_iterable(tensors), values]
 
     def network(self, position: int) -> nn.Module:
-        """A copy of the network of the seed at a position among the seeds, as it is scored."""
+        """Copy the scored network of the seed at a position among the seeds."""
         network = copy.deepcopy(self._model)
         tensors = self._scored()
         with torch.no_grad():
@@ -430,7 +430,7 @@ class Stack:
         return {n: p.detach() for n, p in self._learned.items()}, self._fixed
 
     def _scored(self) -> dict[str, Tensor]:
-        """All parameters and buffers with which the networks are scored."""
+        """Collect all parameters and buffers with which the networks are scored."""
         learned, fixed = self._parts()
         return learned | fixed | scored_tensors(self._turns)
 
@@ -474,7 +474,7 @@ class Stack:
             self._fixed[name][place] = buffer
 
     def training_metrics(self, step: int) -> list[list[Score]]:
-        """The metric, then the loss, after `step` updates on some training problems, per seed."""
+        """Measure metric, then loss, on some training problems after `step` updates, per seed."""
         some = [train_subset(sets[TRAINING]) for sets in self._sets]
         task = self._experiment.problem_task
         if self._is_together(some):
@@ -487,7 +487,7 @@ class Stack:
         return [metric_points(step, task, *pair) for pair in pairs]
 
     def weights(self) -> list[dict[str, Any]]:
-        """Read the state dictionaries of the networks as they are scored, one per seed."""
+        """Return the state dictionaries of the scored networks, one per seed."""
         places = range(len(self.seeds))
         if not scored_tensors(self._turns):
             return [dict(self.network(place).state_dict()) for place in places]
@@ -495,7 +495,7 @@ class Stack:
             return [dict(self._calibrated(place).state_dict()) for place in places]
 
     def state(self) -> dict[str, Tensor]:
-        """Parameters, buffers, and what optimizers and objectives remember, stacked over seeds."""
+        """Collect parameters, buffers and the state of optimizers and objectives, stacked."""
         learned, fixed = self._parts()
         state = {f"model.{name}": tensor for name, tensor in (learned | fixed).items()}
         for turn in self._turns:
@@ -526,7 +526,7 @@ def vmap_error(experiment: Experiment, device: str) -> str | None:
     """Reason that the networks of an experiment cannot be one program, or `None` if they can.
 
     Args:
-        experiment: What would be run.
+        experiment: The experiment.
     """
     drawn = dataclasses.replace(experiment, starts_from=None)  # which weights does not matter
     try:
@@ -538,6 +538,6 @@ def vmap_error(experiment: Experiment, device: str) -> str | None:
 
 
 def _problems(items: Tensor, index: Tensor, target: Tensor, rows: Tensor) -> Problems:
-    """The batch of one seed from its tensors."""
+    """Make the batch of one seed from its tensors."""
     del rows
     return Problems(items=items, index=index, target=target)

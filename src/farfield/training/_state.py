@@ -21,10 +21,10 @@ from farfield.experiments.internal import is_ours
 
 
 def outline(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
-    """The outline of a value: JSON that names the tensors in it.
+    """Outline a value: JSON that names the tensors in it.
 
     Args:
-        value: Tensors, arrays, and what JSON takes, in lists, tuples and dictionaries.
+        value: Tensors, arrays and JSON values, in lists, tuples and dictionaries.
         path: Beginning of the names of its tensors.
         tensors: Its tensors are added here.
     """
@@ -45,10 +45,10 @@ def outline(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
 
 
 def fill(outlined: Any, tensors: Mapping[str, Tensor]) -> Any:
-    """The value that `outline` described, with copies of its tensors.
+    """Rebuild the value that `outline` described, with copies of its tensors.
 
     Args:
-        outlined: What `outline` gave, after JSON.
+        outlined: Result of `outline`, after JSON.
         tensors: Tensors by name, among others.
     """
     match outlined:
@@ -92,10 +92,10 @@ _OF_MODULES: Final = frozenset(vars(nn.Module()))
 
 
 def held_generators(network: nn.Module, *owners: object) -> list[Generator]:
-    """The random generators that a network and other objects hold, in an order that stays.
+    """Find the random generators that a network and other objects hold, in a fixed order.
 
-    Attributes of modules come first, then what lies in lists, dictionaries, sets, functions and
-    attributes of objects there, `DEPTH` of them inside each other.
+    Attributes of modules come first, then the content of lists, dictionaries, sets, functions
+    and attributes of objects there, up to `DEPTH` inside each other.
 
     Args:
         network: The network.
@@ -132,7 +132,7 @@ def _inside(value: Any, seen: set[int], depth: int) -> Iterator[Generator]:
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """Parts of an object, one level deep."""
+    """Yield the parts of an object, one level deep."""
     match value:
         case dict():
             yield from [*value.keys(), *value.values()]
@@ -160,7 +160,7 @@ def reseed_all(generators: Sequence[Generator], numbers: Stream) -> None:
     """Seed the generators that a network holds.
 
     Args:
-        generators: What `held_generators` found; changed in place.
+        generators: Result of `held_generators`; changed in place.
         numbers: Stream of the step.
     """
     for position, generator in enumerate(generators):
@@ -168,7 +168,7 @@ def reseed_all(generators: Sequence[Generator], numbers: Stream) -> None:
 
 
 def plain_state(network: nn.Module) -> dict[str, Tensor]:
-    """The plain attributes of the user's modules, for a checkpoint: counters, hidden states.
+    """Collect plain attributes of the user's modules for a checkpoint: counters, hidden states.
 
     They are numbers, text, tensors, arrays, and lists, tuples and dictionaries of these.
 
@@ -190,7 +190,7 @@ def plain_state(network: nn.Module) -> dict[str, Tensor]:
 
 
 def load_plain_state(network: nn.Module, state: Mapping[str, Tensor]) -> None:
-    """Take over what `plain_state` gave.
+    """Take over the result of `plain_state`.
 
     Args:
         network: The network, changed in place.
@@ -232,7 +232,7 @@ class OutsideState:
         self._is_lost = False
 
     def changes(self) -> bool:
-        """True, with a warning the first time, if a checkpoint would lose something."""
+        """Tell, with a warning the first time, if a checkpoint would lose something."""
         if self._network is None or self._is_lost:
             return self._is_lost
         now = _outside(self._network)
@@ -248,7 +248,7 @@ class OutsideState:
 
 
 def _outside(network: nn.Module) -> dict[str, Any]:
-    """By the name of an attribute, something that stays equal as long as nothing changes."""
+    """Describe attributes by name; the description changes when they do."""
     known = {id(one) for one in chain(network.modules(), network.parameters(), network.buffers())}
     found: dict[str, Any] = {}
     for path, module in _modules_of_users(network):
@@ -259,7 +259,7 @@ def _outside(network: nn.Module) -> dict[str, Any]:
 
 
 def _state(value: Any, seen: set[int], depth: int) -> Any:
-    """Numbers, texts and generators inside a value."""
+    """Collect numbers, texts and generators inside a value."""
     if isinstance(value, Tensor) and id(value) not in seen:
         return value.detach().cpu().tolist()
     if isinstance(value, np.ndarray | Iterator):
@@ -298,7 +298,7 @@ BUFFER = "buffer."
 
 
 def passing_buffers(network: nn.Module) -> dict[str, Tensor]:
-    """The buffers of a network that its state dictionary leaves out, for a checkpoint.
+    """Collect the buffers that the state dictionary of a network leaves out.
 
     Args:
         network: The network.
@@ -309,7 +309,7 @@ def passing_buffers(network: nn.Module) -> dict[str, Tensor]:
 
 
 def load_passing_buffers(network: nn.Module, state: Mapping[str, Tensor]) -> None:
-    """Take over what `passing_buffers` gave.
+    """Take over the result of `passing_buffers`.
 
     Args:
         network: The network, changed in place.
@@ -335,7 +335,7 @@ _OPTIMIZER_OUTLINE: Final = f"{PREFIX}outline"
 
 
 def optimizer_state(optimizers: Sequence[torch.optim.Optimizer]) -> dict[str, Tensor]:
-    """Everything that optimizers remember, as tensors by name.
+    """Collect the state of optimizers as tensors by name.
 
     Args:
         optimizers: Any optimizers of torch.
@@ -350,7 +350,7 @@ def optimizer_state(optimizers: Sequence[torch.optim.Optimizer]) -> dict[str, Te
 def load_optimizer_state(
     optimizers: Sequence[torch.optim.Optimizer], state: Mapping[str, Tensor]
 ) -> None:
-    """Restore what `optimizer_state` returned.
+    """Restore the result of `optimizer_state`.
 
     Args:
         optimizers: Optimizers of the same kinds over as many parameters, changed in place.

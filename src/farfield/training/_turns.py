@@ -69,11 +69,11 @@ class Turn:
             self.optimizers.append((_built(optimizer, own, rate), rate))
 
     def numbers(self, step: int) -> Iterator[int]:
-        """Numbers of its updates at a step, counted over all steps."""
+        """Yield the numbers of its updates at a step, counted over all steps."""
         yield from range(step * self.repeats, (step + 1) * self.repeats)
 
     def stream_of(self, base: Stream, number: int | str) -> Stream:
-        """Stream of the random numbers of an update.
+        """Return the stream of the random numbers of an update.
 
         Args:
             base: Stream of a purpose, e.g. of draws.
@@ -104,7 +104,7 @@ class Turn:
     def batches(
         self, sets: Mapping[str, Problems], seed: int, *, same_shape: bool = False
     ) -> dict[str, Batches]:
-        """The batches of every set that the objective reads.
+        """Make the batches of every set that the objective reads.
 
         Args:
             sets: Problems by the name of their set.
@@ -134,7 +134,7 @@ class Turn:
         return {f"{self._prefix}{name}": tensor for name, tensor in self.state.items()}
 
     def remember(self, state: Mapping[str, Any]) -> None:
-        """Take over what `remembered` gave.
+        """Take over the result of `remembered`.
 
         Args:
             state: Tensors by name, among others.
@@ -149,7 +149,7 @@ class Turn:
 def turns_of(
     experiment: Experiment, learned: Mapping[str, Tensor], *, stacked: bool = False
 ) -> list[Turn]:
-    """The turns of an experiment's players over the parameters of a network.
+    """Make the turns of an experiment's players over the parameters of a network.
 
     Args:
         experiment: The experiment.
@@ -173,7 +173,7 @@ def turns_of(
 
 
 def optimizers_of(turns: Sequence[Turn]) -> list[torch.optim.Optimizer]:
-    """The optimizers of all players, in their order.
+    """List the optimizers of all players, in their order.
 
     Args:
         turns: The turns.
@@ -182,7 +182,7 @@ def optimizers_of(turns: Sequence[Turn]) -> list[torch.optim.Optimizer]:
 
 
 def scored_tensors(turns: Sequence[Turn]) -> dict[str, Tensor]:
-    """Parameters and buffers with which networks are scored and kept, in place of their own.
+    """Collect the parameters and buffers with which networks are scored and kept.
 
     Args:
         turns: The turns; where objectives disagree, the last one is followed.
@@ -195,7 +195,7 @@ def scored_tensors(turns: Sequence[Turn]) -> dict[str, Tensor]:
 
 
 def _built(optimizer: Any, learned: Mapping[str, Tensor], rate: float) -> torch.optim.Optimizer:
-    """Build the optimizer of torch, with a group of its own for what does not decay."""
+    """Build the optimizer of torch, with a separate group of parameters without decay."""
     groups: dict[bool, list[Tensor]] = {}
     for name, parameter in learned.items():
         decays = not any(fnmatch(name, pattern) for pattern in optimizer.undecayed)
@@ -230,7 +230,7 @@ def clip_grad_norm(
 
 
 def part_of(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The parts whose names begin with a prefix, by the rest of their names.
+    """Select the parts whose names begin with a prefix, by the rest of their names.
 
     Args:
         state: Parts by name.
