@@ -9,7 +9,6 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, stdtrit
 
 
 @final
@@ -130,6 +129,8 @@ def _quantile(degrees: float, confidence: float) -> float:
     """Compute the t quantile that leaves half of `1 - confidence` on each side."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence}")
+    from scipy.special import stdtrit  # noqa: PLC0415 — a tenth of a second to import
+
     return float(stdtrit(degrees, 0.5 + confidence / 2))
 
 
@@ -206,6 +207,8 @@ def least_share(successes: int, count: int, confidence: float = 0.95) -> float:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence}")
     if successes == 0:
         return 0.0
+    from scipy.special import betaincinv  # noqa: PLC0415 — a tenth of a second to import
+
     return float(betaincinv(successes, count - successes + 1, 1 - confidence))
 
 

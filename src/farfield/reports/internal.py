@@ -17,12 +17,12 @@ from farfield.reports._export._figure_export import load_figure as load_figure
 from farfield.reports._export._pages import results_pages as results_pages
 from farfield.reports._export._pages import settings_pages as settings_pages
 from farfield.reports._export._recorded import recorded_reports as recorded_reports
-from farfield.reports._problems._problem_sheet import one_problem as one_problem
-from farfield.reports._problems._problem_sheet import problem_picture as problem_picture
+from farfield.reports._problems._pictures import one_problem as one_problem
+from farfield.reports._problems._pictures import problem_picture as problem_picture
 from farfield.reports._profile._comparison import Pair as Pair
 from farfield.reports._profile._extrapolation import Point as Point
 from farfield.reports._profile._extrapolation import recorded_profile as recorded_profile
-from farfield.reports._profile._profiles import profiles as profiles
+from farfield.reports._profile._pictures import profiles as profiles
 from farfield.reports._profile._theme import DARK as DARK
 from farfield.reports._profile._theme import LIGHT as LIGHT
 from farfield.reports._profile._theme import Theme as Theme

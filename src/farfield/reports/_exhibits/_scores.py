@@ -13,7 +13,7 @@ from farfield.metrics import mean_and_standard_error
 from farfield.metrics.internal import measure_of, welch_interval
 from farfield.reports._exhibits._exhibit import Evidence, Finding, Plate, exhibit
 from farfield.reports._exhibits._frames import Color, Curve, Dots, Drawing, Panel, down, in_rows
-from farfield.reports._profile._profiles import profiles
+from farfield.reports._profile._pictures import profiles
 from farfield.reports._profile._series import (
     errors_of,
     networks_note,

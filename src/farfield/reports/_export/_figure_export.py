@@ -17,7 +17,7 @@ from farfield.records.internal import write_whole
 from farfield.reports._exhibits._exhibit import Finding, Plate
 from farfield.reports._export._export import Line, encode, line_of, load_export
 from farfield.reports._figures._registry import FIGURES
-from farfield.reports._profile._profiles import png
+from farfield.reports._profile._pictures import png
 from farfield.reports._profile._theme import LIGHT
 from farfield.reports._report._report import Report
 from farfield.reproductions import Budget, Claim

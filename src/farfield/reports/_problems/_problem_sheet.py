@@ -6,7 +6,6 @@ import io
 import math
 from collections.abc import Mapping
 from itertools import zip_longest
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -19,8 +18,7 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 from torch import Tensor
 
 from farfield.core import Problems, stream
-from farfield.core.internal import UnknownNameError, expand_home
-from farfield.records.internal import write_whole
+from farfield.core.internal import UnknownNameError
 from farfield.reports._problems._layout import (
     DOTS,
     EDGE,
@@ -115,56 +113,16 @@ _TALLEST: Final = 6_000
 """Most dots of a sheet that is drawn fine."""
 
 
-def problem_sheet(
-    task: ProblemTask | Environment, path: str | Path, seed: int = 0, problems_per_regime: int = 4
-) -> Path:
-    """Draw problems of every regime with the right answer marked, as a PNG file.
-
-    It shows what `problem_picture` draws. The file is whole or absent.
+def draw_problems(
+    task: ProblemTask | Environment, seed: int, problems_per_regime: int, regime: str | None
+) -> bytes:
+    """Draw problems of every regime, or of one, as a PNG.
 
     Args:
         task: As of `problem_picture`.
-        path: Where the picture goes, a name that ends in `.png`.
         seed: The run whose sets are shown.
-        problems_per_regime: Number of problems of each regime, at least 1; wide ones take several
-            rows.
-
-    Returns:
-        The path of the picture.
-
-    Raises:
-        ValueError: If the items are no images, fewer than one problem is asked for, or the name is
-            that of another kind of file.
-    """
-    path = expand_home(path)
-    if path.suffix.lower() != ".png":
-        raise ValueError(f"path must end in .png, got {str(path)!r}")
-    write_whole(path, problem_picture(task, seed, problems_per_regime))
-    return path
-
-
-def problem_picture(
-    task: ProblemTask | Environment,
-    seed: int = 0,
-    problems_per_regime: int = 4,
-    regime: str | None = None,
-) -> bytes:
-    """Problems of a task with the right answer marked, as a PNG.
-
-    The kinds of problem (same and different, ABA and ABB, …) take turns as far as there are
-    problems of each. Of an environment the beginnings of episodes are drawn.
-
-    Args:
-        task: A task whose items are images: grey ones, `(height, width)`, in 0 (black) to 1
-            (white) or in uint8, or colored ones, `(height, width, 3)`, in uint8; or an environment
-            with pictures.
-        seed: The run whose sets are shown.
-        problems_per_regime: Number of problems of each regime, at least 1.
+        problems_per_regime: Number of problems of each regime.
         regime: Name of the regime to show; all if `None`.
-
-    Raises:
-        UnknownNameError: If there is no such regime.
-        ValueError: If the items are no images, or fewer than one problem is asked for.
     """
     if problems_per_regime < 1:
         raise ValueError(f"problems_per_regime must be at least 1, got {problems_per_regime}")
@@ -180,17 +138,14 @@ def problem_picture(
     return _png(task, layout, sets, extents, problems_per_regime)
 
 
-def one_problem(task: ProblemTask, problem: Problems, regime: str, caption: str) -> bytes:
-    """A single problem with the right answer marked, as a PNG.
+def draw_problem(task: ProblemTask, problem: Problems, regime: str, caption: str) -> bytes:
+    """Draw a single problem as a PNG.
 
     Args:
         task: As of `problem_picture`.
         problem: A set of one problem.
-        regime: The heading over it.
-        caption: What stands at the other end of the heading.
-
-    Raises:
-        ValueError: If the items are no images.
+        regime: Heading over the problem.
+        caption: Text at the other end of the heading.
     """
     return _png(task, _layout(task), {regime: problem}, {regime: caption}, 1)
 

@@ -9,9 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, final
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any, Final, final
 
 from farfield.core.internal import check_arguments, expand_home
 from farfield.experiments import Experiment
@@ -20,20 +18,21 @@ from farfield.metrics import Interval, paired_t_test, t_interval
 from farfield.metrics.internal import PairedTest
 from farfield.records import Store
 from farfield.records.internal import write_whole
-from farfield.reports._profile._comparison_drawing import draw_profiles
 from farfield.reports._profile._extrapolation import (
     ExtrapolationProfile,
     Point,
     extrapolation_profile,
 )
-from farfield.reports._profile._panels import FEWEST
-from farfield.reports._profile._profiles import pdf, png, svg
-from farfield.reports._profile._series import networks_note
+from farfield.reports._profile._pictures import pdf, png, svg
+from farfield.reports._profile._series import FEWEST, networks_note
 from farfield.reports._profile._theme import LIGHT, Theme
 from farfield.reports._report import _text as text
 from farfield.reports._report._tabular import Tabular, latex_words
 
-PICTURES: Final[dict[str, Callable[[Figure], bytes]]] = {".png": png, ".pdf": pdf, ".svg": svg}
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
+PICTURES: Final[dict[str, Callable[[Any], bytes]]] = {".png": png, ".pdf": pdf, ".svg": svg}
 """Formats of a picture by the end of the name of its file."""
 MOST_COLUMNS: Final = 8
 """Most regimes that have a column each in LaTeX; of more, the one furthest out of each task has."""
@@ -213,7 +212,7 @@ class Comparison:
         end = [r"\bottomrule", r"\end{tabular}", f"% mean and standard error, {said}", ""]
         return "\n".join([*top, *lines[1:], *end])
 
-    def figure(self, theme: Theme = LIGHT) -> Figure:
+    def figure(self, theme: Theme = LIGHT) -> Picture:
         """The profiles as a picture, a panel for each task.
 
         Filled markers are means, with 95 % intervals where there are three networks or more, dots
@@ -223,6 +222,8 @@ class Comparison:
         Args:
             theme: Colors.
         """
+        from farfield.reports._profile._comparison_drawing import draw_profiles  # noqa: PLC0415
+
         return draw_profiles(self.profiles, self.against, theme)
 
     @check_arguments

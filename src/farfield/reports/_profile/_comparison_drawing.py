@@ -16,9 +16,10 @@ from matplotlib.lines import Line2D
 
 from farfield.reports._profile._axes import legend
 from farfield.reports._profile._extrapolation import ExtrapolationProfile, Point
-from farfield.reports._profile._panels import DOT, FEWEST, end_labels
+from farfield.reports._profile._panels import DOT, end_labels
 from farfield.reports._profile._series import (
     DASHES,
+    FEWEST,
     GOLDEN,
     MARKERS,
     Series,

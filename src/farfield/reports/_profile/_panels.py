@@ -12,13 +12,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import offset_copy
 
-from farfield.reports._profile._series import GOLDEN, Series
+from farfield.reports._profile._series import FEWEST, GOLDEN, Series
 from farfield.reports._profile._theme import CEILING, FLOOR, Theme
 from farfield.reports._report._report import Row
 from farfield.reproductions import Published
 
-FEWEST: Final = 3
-"""Networks that an interval of the mean is drawn from: that of two runs over the whole axis."""
 DOT: Final = 5.0
 """Area of the dot of one network, square points."""
 BESIDE: Final = 0.045

@@ -34,6 +34,8 @@ MARKERS: Final = {
     "o": "●", "s": "■", "^": "▲", "v": "▼", "D": "◆", "P": "✚", "X": "✖", "*": "★"
 }  # fmt: skip
 """Markers of the variants of one model in the table's order, and what stands for each in a text."""
+FEWEST: Final = 3
+"""Networks that an interval of the mean is drawn from: that of two runs over the whole axis."""
 GOLDEN: Final = (math.sqrt(5) - 1) / 2
 """Golden ratio: its multiples spread dots so that few cover each other."""
 LONGEST_NAME: Final = 26

@@ -6,20 +6,20 @@ import base64
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple, final
-
-import jinja2
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from farfield.core.internal import expand_home, printable
 from farfield.records.internal import write_whole
 from farfield.reports._exhibits._exhibit import FINDING_HEAD, Plate, by_quantity
-from farfield.reports._profile._profiles import png, profiles, svg
+from farfield.reports._profile._pictures import png, profiles, svg
 from farfield.reports._profile._theme import DARK, LIGHT, Theme
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Report
 from farfield.reports._tables._grid import DOTS, STRIP, small_pictures
 from farfield.reports._tables._markdown import markdown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
 PROFILES: Final = "profiles"
 """Name of the picture of all rows."""
@@ -40,11 +40,13 @@ def html(
         pictures: Pictures as PNG by name of the plate, the profiles by `PROFILES`; drawn as SVG
             for light and for dark screens, which takes longer, if `None`.
     """
-    shown: dict[str, Callable[[Theme], Figure]]
+    import jinja2  # noqa: PLC0415 — a tenth of a second to import
+
+    shown: dict[str, Callable[[Theme], Picture]]
     shown = {PROFILES: partial(profiles, report)} if report.run else {}
     shown |= {one.name: one.draw for one in plates if one.draw}
     drawn = {
-        name: _drawn(draw) if pictures is None else _Picture(light=_data("png", pictures[name]))
+        name: _drawn(draw) if pictures is None else _Addresses(light=_data("png", pictures[name]))
         for name, draw in shown.items()
     }
     environment = jinja2.Environment(
@@ -74,16 +76,16 @@ def html(
 
 
 @final
-class _Picture(NamedTuple):
+class _Addresses(NamedTuple):
     """A picture as addresses that hold it: for light screens, and for dark ones if there is one."""
 
     light: str
     dark: str = ""
 
 
-def _drawn(draw: Callable[[Theme], Figure]) -> _Picture:
+def _drawn(draw: Callable[[Theme], Picture]) -> _Addresses:
     """A picture as SVG for light and for dark screens."""
-    return _Picture(*(_data("svg+xml", svg(draw(theme))) for theme in (LIGHT, DARK)))
+    return _Addresses(*(_data("svg+xml", svg(draw(theme))) for theme in (LIGHT, DARK)))
 
 
 def _printable(value: object) -> object:

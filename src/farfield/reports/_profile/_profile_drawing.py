@@ -1,9 +1,8 @@
-"""Extrapolation profiles: score against distance from training, ours beside the published."""
+"""Drawing of extrapolation profiles: score against distance, ours beside the published."""
 
 from __future__ import annotations
 
 import dataclasses
-import io
 import math
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -14,7 +13,6 @@ from matplotlib.lines import Line2D
 from farfield.metrics.internal import measure_of
 from farfield.reports._profile._axes import frame, legend, title
 from farfield.reports._profile._panels import (
-    FEWEST,
     SIDE_BY_SIDE,
     along_distance,
     by_column,
@@ -22,6 +20,7 @@ from farfield.reports._profile._panels import (
     side_by_side,
 )
 from farfield.reports._profile._series import (
+    FEWEST,
     Series,
     abreast,
     distances,
@@ -30,8 +29,8 @@ from farfield.reports._profile._series import (
     series_of,
     shared_suffix,
 )
-from farfield.reports._profile._style import in_style, own_settings
-from farfield.reports._profile._theme import LEGEND, LIGHT, WIDTH, Theme
+from farfield.reports._profile._style import in_style
+from farfield.reports._profile._theme import LEGEND, WIDTH, Theme
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Report, Row
 from farfield.reproductions import Published
@@ -44,17 +43,11 @@ LISTED_LINE: Final = 0.17
 
 
 @in_style
-def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
-    """The extrapolation profiles of a report, one panel for each task.
-
-    Score against distance from training. Filled markers are our means, with 95 % intervals where
-    there are three networks or more, small dots single networks; open markers are the published
-    means with their standard errors. Where only one distance was asked for, the models stand side
-    by side instead, and many of them one below another; columns that are on no common axis of
-    distance have a line each.
+def draw_report(report: Report, theme: Theme) -> Figure:
+    """Draw the profiles of a report, a panel for each task.
 
     Args:
-        report: The table with what was found.
+        report: The table with its records.
         theme: Colors.
     """
     panels = report.subjects
@@ -154,43 +147,6 @@ def _cells(series: Series) -> list[Series]:
 def _numbered(rows: Sequence[Row]) -> list[Row]:
     """The cells that have a number, ours or published."""
     return [row for row in rows if row.records or isinstance(row.claim.published, Published)]
-
-
-def png(figure: Figure, dpi: int = 300) -> bytes:
-    """A figure as PNG; the same bytes for the same figure.
-
-    Args:
-        figure: The figure.
-        dpi: Dots per inch.
-    """
-    buffer = io.BytesIO()
-    with own_settings({}):
-        figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
-    return buffer.getvalue()
-
-
-def svg(figure: Figure) -> bytes:
-    """A figure as SVG, its letters as outlines; the same bytes for the same figure.
-
-    Args:
-        figure: The figure.
-    """
-    buffer = io.BytesIO()
-    with own_settings({"svg.hashsalt": "farfield", "svg.fonttype": "path"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return buffer.getvalue()
-
-
-def pdf(figure: Figure) -> bytes:
-    """A figure as PDF; the same bytes for the same figure.
-
-    Args:
-        figure: The figure.
-    """
-    buffer = io.BytesIO()
-    with own_settings({}):
-        figure.savefig(buffer, format="pdf", metadata={"CreationDate": None, "Producer": None})
-    return buffer.getvalue()
 
 
 def _values(rows: Sequence[Row]) -> list[float]:
