@@ -55,10 +55,10 @@ def test_every_item_of_a_first_row_comes_again_in_distribution_of_three() -> Non
 
 
 def test_items_that_do_not_come_again_are_refused(unchecked) -> None:
-    with pytest.raises(ValueError, match="every item of the first 2 places must come again"):
+    with pytest.raises(ValueError, match="each of the first 2 items must occur again"):
         second_appearance(torch.tensor([[0, 1, 0, 1], [0, 1, 0, 2]]), 2)
     for first in (0, 4):
-        with pytest.raises(ValueError, match=f"first must be 1…3 of 4 places, got {first}"):
+        with pytest.raises(ValueError, match=f"first must be 1…3 of 4 steps, got {first}"):
             second_appearance(torch.tensor([[0, 1, 0, 1]]), first)
 
 
@@ -123,7 +123,7 @@ def test_overlap_knows_neither_scale_nor_place(seed: int, factor: float) -> None
 def test_overlap_of_too_little_is_refused() -> None:
     keys = some_keys(1)
     alike = Keys(written=keys.written[:, :1].expand(-1, 5, -1), recalled=keys.recalled)
-    with pytest.raises(ValueError, match="differ between the first places"):
+    with pytest.raises(ValueError, match="differ between the first steps"):
         key_overlap(alike, keys)
     for few in (0, 1):
         with pytest.raises(ValueError, match=f"at least two problems, got 9 and {few}"):

@@ -23,7 +23,7 @@ class Embeddings(NamedTuple):
 
     Attributes:
         points: The embeddings, in context.
-        values: What each was drawn from, along every dimension, in a context of the same kind.
+        values: Latent values along every dimension, in a context of the same kind.
     """
 
     points: Float[Tensor, "batch candidate time feature"]
@@ -53,7 +53,7 @@ class FirstComponent:
 
     Args:
         share: Its share of their variance.
-        along: What becomes of it along each dimension.
+        along: Fit to each dimension.
     """
 
     share: float
@@ -61,16 +61,16 @@ class FirstComponent:
 
 
 def embeddings_of(network: nn.Module, problems: Problems, context: nn.Module | None) -> Embeddings:
-    """The inputs of a trained network's scorer, with the latent values of the problems.
+    """Compute the inputs of a trained network's scorer, with the latent values of the problems.
 
     The premises are there once for each candidate, as the scorer has them.
 
     Args:
         network: An `AnalogyScoring`, e.g. from `trained_network`, in evaluation mode.
-        problems: What it is shown, over items that are drawn from numbers, one for each dimension.
-        context: What sets these numbers into their context, as the network's own does the
+        problems: Problems over items that are drawn from numbers, one for each dimension.
+        context: Module that sets these numbers into context, as the network's context does the
             embeddings: a module of the same kind with as many features as there are dimensions,
-            in evaluation mode. None leaves them as they are.
+            in evaluation mode. None leaves them unchanged.
 
     Raises:
         ValueError: If the network is another, or the items are not drawn from numbers.
@@ -94,7 +94,7 @@ def embeddings_of(network: nn.Module, problems: Problems, context: nn.Module | N
 def first_component(
     embeddings: Embeddings, shown: Sequence[Bool[Tensor, " batch"]]
 ) -> FirstComponent:
-    """The first principal component of all embeddings, and how it follows each dimension.
+    """Fit the first principal component of all embeddings to each dimension.
 
     Args:
         embeddings: Of problems of one regime.

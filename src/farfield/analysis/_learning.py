@@ -1,4 +1,4 @@
-"""Speed of learning, and what a line says of it."""
+"""Speed of learning, and fits of lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from farfield.training.internal import score_problems
 
 
 def mean_score(network: nn.Module, task: ProblemTask, problems: Problems) -> float:
-    """Mean over problems of the task's score, without gradients.
+    """Average the task's score over problems, without gradients.
 
     Args:
         network: A trained network.
@@ -38,7 +38,7 @@ class TimeCourse:
 
     Args:
         steps: Updates done, ascending.
-        curves: What each network had after each.
+        curves: Values of each network after each.
     """
 
     steps: tuple[int, ...]
@@ -64,7 +64,7 @@ class TimeCourse:
         return [mean_and_standard_error(values) for values in zip(*self.curves, strict=True)]
 
     def settled(self, level: float, *, falling: bool = False) -> int | None:
-        """Updates after which the mean first stays at or above a level to the end of training.
+        """Find the updates after which the mean stays at or above a level to the end of training.
 
         None if the last mean lies below it.
 
@@ -75,7 +75,7 @@ class TimeCourse:
         return self._settled(self.means, level, falling=falling)
 
     def median_settled(self, level: float, *, falling: bool = False) -> float | None:
-        """Median over the networks of the updates after which each stays at a level.
+        """Take the median over the networks of the updates after which each stays at a level.
 
         A network that does not counts as one that takes longer than every other; None if the
         median would be such a one's.
@@ -89,7 +89,7 @@ class TimeCourse:
         return middle if math.isfinite(middle) else None
 
     def _settled(self, values: Sequence[float], level: float, *, falling: bool) -> int | None:
-        """Updates after which values stay at or beyond a level; nan lies before every level."""
+        """Find the updates after which values stay at or beyond a level; nan is before any."""
         beyond = [value <= level if falling else value >= level for value in values]
         before = [place for place, reached in enumerate(beyond) if not reached]
         first = before[-1] + 1 if before else 0
@@ -97,14 +97,14 @@ class TimeCourse:
 
 
 def time_course(records: Sequence[Record], metric: str = "accuracy") -> TimeCourse:
-    """The training curves of the networks of one experiment.
+    """Collect the training curves of the networks of one experiment.
 
     A point for each number of updates after which every network has the metric on training
     problems; records made before curves were kept have only the last.
 
     Args:
         records: One record a network.
-        metric: `"accuracy"`, `"loss"`, or what else the task's runs leave.
+        metric: `"accuracy"`, `"loss"`, or another metric of the task's runs.
 
     Raises:
         ValueError: If there are no records, they are of several experiments, or no number of
@@ -147,7 +147,7 @@ class LinearFit(NamedTuple):
 
 
 def linear_fit(values: Float[Tensor, " batch"], heights: Float[Tensor, " batch"]) -> LinearFit:
-    r"""The least-squares line of heights over values, in float64.
+    r"""Fit the least-squares line of heights over values, in float64.
 
     $$\hat h = a v + b, \qquad R^2 = \frac{\operatorname{cov}(v, h)^2}
     {\operatorname{var}(v) \operatorname{var}(h)}$$
@@ -179,7 +179,7 @@ def linear_fit(values: Float[Tensor, " batch"], heights: Float[Tensor, " batch"]
 def mean_line(
     values: Float[Tensor, " batch"], heights: Float[Tensor, " batch"], num_bins: int
 ) -> Float[Tensor, "2 _"]:
-    """Mean value and mean height of the points in bins of equal width, empty ones left out.
+    """Average values and heights of the points in bins of equal width, without empty bins.
 
     Values that are fewer than the bins and evenly spaced have a bin each: the line then goes
     through the mean height at each value.

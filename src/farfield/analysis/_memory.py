@@ -1,4 +1,4 @@
-"""Keys of a memory: what they are, and how far those of two networks overlap."""
+"""Keys of a memory, and the overlap of the keys of two networks."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from farfield.models import ESBN
 from farfield.models.internal import Relational
 
 FIRST = 3
-"""Places whose items are followed to where they come again: the first row of an array."""
+"""Steps whose items are followed to their second appearance: the first row of an array."""
 
 
 class Keys(NamedTuple):
     """Keys of a set of problems.
 
     Attributes:
-        written: Keys written, place by place.
-        recalled: Keys read where the items of the first places are seen for the second time, in
+        written: Keys written, step by step.
+        recalled: Keys read where the items of the first steps are seen for the second time, in
             the order of their first appearance.
     """
 
@@ -31,14 +31,14 @@ class Keys(NamedTuple):
 
 
 def keys_of(network: nn.Module, problems: Problems, *, first: int = FIRST) -> Keys:
-    """The keys that a trained network writes and recalls on a set of problems.
+    """Return the keys that a trained network writes and recalls on a set of problems.
 
     Args:
         network: A `Relational` network with an `ESBN`, e.g. from `trained_network`.
-        first: Places whose items are followed to their second appearance.
+        first: Number of steps whose items are followed to their second appearance.
 
     Raises:
-        ValueError: If the network has no keys, or an item of the first places does not come again.
+        ValueError: If the network has no keys, or an item of the first steps does not come again.
 
     Reference:
         webb2021, appendix A.6.
@@ -56,26 +56,26 @@ def keys_of(network: nn.Module, problems: Problems, *, first: int = FIRST) -> Ke
 
 
 def second_appearance(index: Int[Tensor, "batch time"], first: int) -> Int[Tensor, "batch item"]:
-    """Position of the next appearance of each of the first items.
+    """Find the position of the next appearance of each of the first items.
 
     Args:
-        index: Which item stands at which place.
-        first: Number of first places.
+        index: Item at each step.
+        first: Number of first steps.
 
     Returns:
-        For each of the first places the nearest later place with the same item.
+        For each of the first steps the nearest later step with the same item.
 
     Raises:
-        ValueError: If there are fewer places, or an item does not come again.
+        ValueError: If there are fewer steps, or an item does not come again.
     """
     length = index.shape[1]
     if not 1 <= first < length:
-        raise ValueError(f"first must be 1…{length - 1} of {length} places, got {first}")
+        raise ValueError(f"first must be 1…{length - 1} of {length} steps, got {first}")
     same = index[:, :first, None] == index[:, None, :]
     later = torch.arange(length) > torch.arange(first).unsqueeze(1)
     again = same & later.to(same.device)
     if not again.any(-1).all():
-        raise ValueError(f"every item of the first {first} places must come again")
+        raise ValueError(f"each of the first {first} items must occur again later in the sequence")
     return again.int().argmax(-1)
 
 
@@ -84,25 +84,25 @@ def second_appearance(index: Int[Tensor, "batch time"], first: int) -> Int[Tenso
 class KeyOverlap:
     """Measures of the overlap of a network's keys.
 
-    With F first places (whose items come again) and T places in all:
+    With F first steps (whose items come again) and T steps in all:
 
     Args:
-        spread: For each of the T places, how far the keys written on the training set scatter
+        spread: For each of the T steps, how far the keys written on the training set scatter
             around their mean (root mean square), in units of the root mean square distance
-            between the means of the first F. 0 is a single point; at 1 the keys of a place lie as
-            far from their mean as the means of the places from each other.
-        confused: Share of the keys written behind the first F places, on the training set, that lie
-            nearer to the mean of one of those than to that of their own or any other place. 0 is
+            between the means of the first F. 0 is a single point; at 1 the keys of a step lie as
+            far from their mean as the means of the steps from each other.
+        confused: Share of the keys written behind the first F steps, on the training set, that lie
+            nearer to the mean of one of those steps than to the mean of any later step. 0 is
             no overlap.
-        recognized: For each of the first F places, share of the keys written on the test set that
-            lie nearest to the training mean of their own place, among all T.
-        recalled: For each of the first F places, share of the keys recalled for its item on the
-            test set that lie nearest to the training mean of the keys written at that place,
+        recognized: For each of the first F steps, share of the keys written on the test set that
+            lie nearest to the training mean of the same step, among all T.
+        recalled: For each of the first F steps, share of the keys recalled for its item on the
+            test set that lie nearest to the training mean of the keys written at that step,
             among all T.
-        written_shift: For each of the first F places, how far the mean of the keys written on the
+        written_shift: For each of the first F steps, how far the mean of the keys written on the
             test set lies from that on the training set, in the unit of the spread. 0 is no shift.
         recalled_shift: The same of the keys recalled.
-        written_accuracy: For each of the first F places, `nearest_centroid_accuracy` of the keys
+        written_accuracy: For each of the first F steps, `nearest_centroid_accuracy` of the keys
             written on the training set against those written on the test set. 0.5 is complete
             overlap, however small the scale.
         recalled_accuracy: The same of the keys recalled.
@@ -126,7 +126,7 @@ def key_overlap(training: Keys, test: Keys) -> KeyOverlap:
         test: Keys of others.
 
     Raises:
-        ValueError: If the means of the first places fall together, or a set has fewer than two
+        ValueError: If the means of the first steps fall together, or a set has fewer than two
             problems.
 
     Reference:
@@ -141,7 +141,7 @@ def key_overlap(training: Keys, test: Keys) -> KeyOverlap:
     means = mean_keys(training.written)
     unit = torch.pdist(means[:first]).square().mean().sqrt()
     if not unit > 0:
-        raise ValueError("training must hold keys that differ between the first places")
+        raise ValueError("training must hold keys that differ between the first steps")
     places = torch.arange(first, device=means.device)
     later = nearest(training.written[:, first:], means)
     early = [keys.written[:, :first] for keys in (training, test)]
@@ -159,7 +159,7 @@ def key_overlap(training: Keys, test: Keys) -> KeyOverlap:
 
 
 def mean_keys(keys: Float[Tensor, "batch ..."]) -> Float[Tensor, " *_"]:
-    """Mean over a set of problems in float64, exact where all keys are equal.
+    """Average over a set of problems in float64, exact where all keys are equal.
 
     Args:
         keys: Keys of a set of problems, one or more for each.
@@ -169,7 +169,7 @@ def mean_keys(keys: Float[Tensor, "batch ..."]) -> Float[Tensor, " *_"]:
 
 
 def spread(keys: Float[Tensor, "batch time key"]) -> Float[Tensor, " time"]:
-    """Root mean square distance of the keys of each place from their mean.
+    """Compute the root mean square distance of the keys of each step from their mean.
 
     Args:
         keys: Keys of a set of problems.
@@ -181,11 +181,11 @@ def spread(keys: Float[Tensor, "batch time key"]) -> Float[Tensor, " time"]:
 def nearest(
     keys: Float[Tensor, "batch time key"], means: Float[Tensor, "slot key"]
 ) -> Int[Tensor, "batch time"]:
-    """Index of the mean nearest to each key.
+    """Find the index of the mean nearest to each key.
 
     Args:
         keys: Keys of a set of problems.
-        means: One key for each place to choose from.
+        means: Keys to choose from, one for each step.
     """
     distances = (keys.double().unsqueeze(2) - means).square().sum(-1)
     return distances.argmin(-1)
@@ -194,11 +194,11 @@ def nearest(
 def nearest_centroid_accuracy(
     first: Float[Tensor, "batch key"], second: Float[Tensor, "_ key"]
 ) -> float:
-    """Accuracy of assigning keys to one of two sets by the nearest mean.
+    """Measure the accuracy of assigning keys to one of two sets by the nearest mean.
 
     The means are those of one half of each set (every second key) and the keys judged those of the
     other half, then the reverse. Both sets count the same, however many keys they have; a key
-    equally near to both counts one half. 0.5 is what sets of one distribution give; where the
+    equally near to both counts one half. Sets of one distribution have 0.5; where the
     means differ by much more than the keys scatter it is 1. A difference in scatter alone is not
     seen.
 
@@ -224,12 +224,12 @@ def nearest_centroid_accuracy(
 
 
 def _shift(first: Tensor, second: Tensor) -> Tensor:
-    """Distance of the means of two sets, place by place."""
+    """Compute the distance of the means of two sets, step by step."""
     return (mean_keys(first) - mean_keys(second)).norm(dim=-1)
 
 
 def _each_told_apart(first: Tensor, second: Tensor) -> tuple[float, ...]:
-    """`nearest_centroid_accuracy`, place by place."""
+    """Compute `nearest_centroid_accuracy` for each step."""
     return tuple(
         nearest_centroid_accuracy(*pair)
         for pair in zip(first.unbind(1), second.unbind(1), strict=True)

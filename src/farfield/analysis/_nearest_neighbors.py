@@ -20,7 +20,7 @@ def nearest_neighbor_error(
     *,
     k: int,
 ) -> float:
-    """Share of representations that their k nearest neighbors in a memory classify wrongly.
+    """Measure the share of representations that k nearest neighbors in a memory classify wrongly.
 
     Distances are Euclidean, in float64. Each neighbor has one vote; of classes with as many votes,
     that of the nearest neighbor wins.

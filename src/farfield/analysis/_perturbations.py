@@ -57,11 +57,11 @@ class FGSM:
 
     @property
     def regime(self) -> Regime:
-        """The regime of attacked problems."""
+        """Regime of attacked problems."""
         return Regime(name=f"fgsm-{self.eps:g}-{self.of}", distance=self.eps, unit="ε")
 
     def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
-        """The attacked problems, each with items of its own.
+        """Perturb the problems; each gets separate items.
 
         Args:
             model: The network that is attacked.
@@ -115,12 +115,12 @@ class PGD:
 
     @property
     def regime(self) -> Regime:
-        """The regime of attacked problems."""
+        """Regime of attacked problems."""
         name = f"pgd-{self.steps}-{self.eps:g}-{self.of}"
         return Regime(name=name, distance=self.eps, unit="ε")
 
     def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
-        """The attacked problems, each with items of its own.
+        """Perturb the problems; each gets separate items.
 
         Args:
             model: The network that is attacked.
@@ -141,7 +141,7 @@ class PGD:
 def _start(
     problems: Problems, eps: float, bounds: tuple[float, float] | None
 ) -> tuple[Problems, tuple[Tensor, Tensor]]:
-    """Problems with items of their own as numbers, and the least and largest that they may be."""
+    """Give each problem separate items as numbers; return their least and largest values too."""
     problems = problems.unshared()
     items = problems.table()
     if items.dtype == torch.uint8:
@@ -156,7 +156,7 @@ def _start(
 def _step(
     model: Model, problems: Problems, loss: Loss, size: float, box: tuple[Tensor, Tensor]
 ) -> Problems:
-    """The problems one step on along the sign of the gradient, within the box."""
+    """Move the problems one step along the sign of the gradient, within the box."""
     with torch.enable_grad():
         items = problems.table().detach().requires_grad_()
         shown = dataclasses.replace(problems, items=items)
@@ -251,7 +251,7 @@ class Brightness(_ImageChange):
 
     @property
     def regime(self) -> Regime:
-        """The regime of brighter or darker problems."""
+        """Regime of brighter or darker problems."""
         return Regime(
             name=f"brightness{self.shift:+g}-{self.of}",
             distance=round(100 * abs(self.shift), 9),
@@ -285,7 +285,7 @@ class Contrast(_ImageChange):
 
     @property
     def regime(self) -> Regime:
-        """The regime of problems of more or less contrast."""
+        """Regime of problems of more or less contrast."""
         return Regime(
             name=f"contrast-{self.factor:g}-{self.of}",
             distance=round(100 * abs(self.factor - 1), 9),
@@ -332,7 +332,7 @@ class Rotation(_ImageChange):
 
     @property
     def regime(self) -> Regime:
-        """The regime of rotated problems."""
+        """Regime of rotated problems."""
         name = f"rotation-{self.degrees:g}-{self.of}"
         return Regime(name=name, distance=self.degrees, unit="degrees of rotation")
 
@@ -366,7 +366,7 @@ class Shear(_ImageChange):
 
     @property
     def regime(self) -> Regime:
-        """The regime of sheared problems."""
+        """Regime of sheared problems."""
         name = f"shear-{self.degrees:g}-{self.of}"
         return Regime(name=name, distance=self.degrees, unit="degrees of shear")
 
@@ -401,7 +401,7 @@ class Zoom(_ImageChange):
 
     @property
     def regime(self) -> Regime:
-        """The regime of zoomed problems, at the distance of what is cut off or added."""
+        """Regime of zoomed problems, at the distance of the share cut off or added."""
         change = round(100 * abs(self.scale - 1), 9)
         unit = f"% of the side {'cut off' if self.scale < 1 else 'added'}"
         return Regime(name=f"zoom-{self.scale:g}-{self.of}", distance=change, unit=unit)
@@ -414,18 +414,18 @@ class Zoom(_ImageChange):
 
 
 def _angles(degrees: float, problems: Problems, stream: Stream) -> Float[Tensor, " item"]:
-    """Angles in radians, one for each image of each problem."""
+    """Draw angles in radians, one for each image of each problem."""
     largest = radians(degrees)
     return torch.from_numpy(stream.numpy().uniform(-largest, largest, problems.index.numel()))
 
 
 def _matrices(xx: Tensor, xy: Tensor, yx: Tensor, yy: Tensor) -> Float[Tensor, "item 2 2"]:
-    """A matrix for each image, from its entries."""
+    """Assemble a matrix for each image from its entries."""
     return torch.stack([xx, xy, yx, yy], dim=-1).reshape(-1, 2, 2)
 
 
 def _sampled(problems: Problems, matrix: Float[Tensor, "item 2 2"]) -> Problems:
-    """The problems with every pixel taken from elsewhere in its image.
+    """Sample every pixel of the problems from elsewhere in its image.
 
     Args:
         problems: Problems over images.
@@ -448,7 +448,7 @@ def _sampled(problems: Problems, matrix: Float[Tensor, "item 2 2"]) -> Problems:
 def _grid(
     images: Float[Tensor, "item channel height width"], matrix: Float[Tensor, "item 2 2"]
 ) -> Float[Tensor, "item height width 2"]:
-    """Where each pixel is taken from, in halves of the sides."""
+    """Compute the source of each pixel, in halves of the sides."""
     height, width = images.shape[-2:]
     in_halves = matrix * matrix.new_tensor([[1, height / width], [width / height, 1]])
     linear = F.pad(in_halves, (0, 1)).to(images)
@@ -461,13 +461,13 @@ class Occlusion(_ImageChange):
     """One square in each image, around a pixel that is drawn evenly.
 
     Some of a square may lie outside the image. Within it each channel has its mean over all images
-    that are changed together, which is what a zero is in standardized images. Images of uint8
+    that are changed together, which is 0 in standardized images. Images of uint8
     become fractions 0…1. Axes are as in `axes_of`.
 
     Args:
         size: Side of the square in pixels.
         of: Name of the regime whose problems are occluded.
-        fill: What all numbers in the square are instead, e.g. 0 for black.
+        fill: Value of all numbers in the square instead, e.g. 0 for black.
 
     Raises:
         ValueError: If a field is of another type, or the side below 1.
@@ -482,7 +482,7 @@ class Occlusion(_ImageChange):
 
     @property
     def regime(self) -> Regime:
-        """The regime of occluded problems."""
+        """Regime of occluded problems."""
         name = f"occlusion-{self.size}-{self.of}"
         return Regime(name=name, distance=self.size, unit="pixels of a side occluded")
 

@@ -24,7 +24,7 @@ class PrincipalComponents(NamedTuple):
     shares: Float[Tensor, " component"]
 
     def project(self, points: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch component"]:
-        """Coordinates of points along the directions, from the center.
+        """Project points to their coordinates along the directions, from the center.
 
         Args:
             points: Any points of the same space.
@@ -69,7 +69,7 @@ FEWEST = 8
 
 
 def tsne(points: Float[Tensor, "item feature"], *, seed: int = 0) -> Float[Tensor, "item 2"]:
-    """Coordinates in the plane by scikit-learn's t-SNE.
+    """Project points to the plane by scikit-learn's t-SNE.
 
     It starts from the first two principal components. Distances between far points mean nothing,
     and neither do the axes.

@@ -1,4 +1,4 @@
-"""Representations at a named layer of a trained network, and answers with others in their place."""
+"""Representations at a named layer of a trained network, and answers with other values there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHUNK: Final = 512
 def representations_of(
     network: nn.Module, problems: Problems, layer: str
 ) -> Float[Tensor, "batch feature"]:
-    """Outputs of a layer of a trained network, a row for each problem.
+    """Record the outputs of a layer of a trained network, a row for each problem.
 
     Args:
         network: A trained network, in evaluation mode.
@@ -43,7 +43,7 @@ def representations_of(
 def layer_outputs(
     network: nn.Module, problems: Problems, layer: str
 ) -> Iterator[tuple[Problems, Tensor]]:
-    """Some of the problems at a time, with the output of a layer.
+    """Yield some of the problems at a time, with the output of a layer.
 
     Args:
         network: A trained network, in evaluation mode.
@@ -63,7 +63,7 @@ def layer_outputs(
 def probabilities_of(
     network: nn.Module, problems: Problems, replaced: Mapping[str, Tensor] | None = None
 ) -> Float[Tensor, "batch class"]:
-    """Probabilities of classes that a trained network answers with.
+    """Compute the probabilities of classes that a trained network answers with.
 
     Args:
         network: A trained network, in evaluation mode, with a logit for each class, or one for the
@@ -84,7 +84,7 @@ def probabilities_of(
 
 
 def chunks(problems: Problems) -> Iterator[tuple[slice, Problems]]:
-    """The problems some at a time, each with items of its own.
+    """Yield some of the problems at a time, each with separate items.
 
     Args:
         problems: All of them.
@@ -97,7 +97,7 @@ def chunks(problems: Problems) -> Iterator[tuple[slice, Problems]]:
 def _outputs(
     network: nn.Module, problems: Problems, taps: Mapping[str, Callable[[Tensor], Tensor]]
 ) -> Tensor:
-    """Outputs of a network with hooks on its layers, without gradients."""
+    """Compute the outputs of a network with hooks on its layers, without gradients."""
     with torch.inference_mode(), tap_layers(network, taps):
         outputs: Tensor = network(problems.table(), problems.index)
     return outputs

@@ -1,4 +1,4 @@
-"""Routing and attention of modules, and what becomes of answers without them."""
+"""Routing and attention of modules, and answers without them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from farfield.tasks import ProblemTask, Regime
 def attention_of(
     network: nn.Module, problems: Problems
 ) -> Float[Tensor, "batch head time candidate"]:
-    """Weights with which each place of a problem attends to every place, head by head.
+    """Compute the attention weights of each position of a problem, head by head.
 
     Args:
         network: A `Relational` network with a `Transformer`, e.g. from `trained_network`.
 
     Returns:
-        Weights that sum to 1 over the last axis, the places attended to.
+        Weights that sum to 1 over the last axis, the attended positions.
 
     Raises:
         ValueError: If the network has no such reasoner.
@@ -80,7 +80,7 @@ class Routing(NamedTuple):
 
 
 def interpreter_of(network: nn.Module) -> NeuralInterpreter:
-    """The one Neural Interpreter in a network.
+    """Find the only Neural Interpreter in a network.
 
     Args:
         network: Any network.
@@ -117,7 +117,7 @@ def _inputs_of(part: nn.Module, network: nn.Module, problems: Problems) -> tuple
 
 
 def routing_of(network: nn.Module, problems: Problems) -> Routing:
-    """Routing of the elements of problems in a trained network.
+    """Record the routing of the elements of problems in a trained network.
 
     Args:
         network: A network with a `NeuralInterpreter`, e.g. from `trained_network`.
@@ -151,7 +151,7 @@ def _nearest(
 def path_similarity(
     compatibility: Float[Tensor, "iteration batch function item"],
 ) -> float:
-    r"""Similarity of the paths of samples: 1 if they are the same, 0 if they share nothing.
+    r"""Compute the similarity of the paths of samples: 1 if they are equal, 0 if disjoint.
 
     $$\frac{1}{|P|} \sum_{(a, b) \in P} \Big\langle \sum_u
       \min(\bar C^a_{ui}, \bar C^b_{ui}) \Big\rangle_{i, t}$$
@@ -180,7 +180,7 @@ def clustering(
     types: Float[Tensor, "iteration batch item type"],
     nearest: Int[Tensor, "iteration batch item"],
 ) -> list[float]:
-    r"""Clustering of types around functions, iteration by iteration.
+    r"""Measure the clustering of types around functions, iteration by iteration.
 
     The share of the variance of the types that lies between the groups of those that are nearest to
     the same function: 0 where groups do not differ, 1 where each group is a point.
@@ -203,7 +203,7 @@ def clustering(
 def scores_by_iterations(
     network: nn.Module, task: ProblemTask, problems: Problems, numbers: Sequence[int]
 ) -> list[float]:
-    """Mean score of a trained network by the number of iterations of its scripts.
+    """Score a trained network by the number of iterations of its scripts.
 
     Args:
         network: A network with a `NeuralInterpreter`; it is left as it was.
@@ -237,7 +237,7 @@ def _iterations_kept(core: NeuralInterpreter) -> Iterator[None]:
 def scores_without_functions(
     network: nn.Module, task: ProblemTask, problems: Problems, numbers: Sequence[int], place: Stream
 ) -> list[float]:
-    """Mean score of a trained network by the number of its functions removed at random.
+    """Score a trained network by the number of its functions removed at random.
 
     Args:
         network: A network with a `NeuralInterpreter`; it is left as it was.
@@ -275,7 +275,7 @@ def scores_without_functions(
 class RandomAttention(NetworkChange):
     """Attention of neural function modules that is drawn at random in a test: an ablation.
 
-    The problems stay as they are. In place of the network a copy of it answers, in which every
+    The problems are unchanged. In place of the network a copy of it answers, in which every
     `MultiPass` attends by standard normal numbers, whatever its states: `MultiPass.randomized`.
 
     Args:
@@ -292,11 +292,11 @@ class RandomAttention(NetworkChange):
 
     @property
     def regime(self) -> Regime:
-        """The regime of answers by a network whose attention is random."""
+        """Regime of answers by a network whose attention is random."""
         return Regime(name=f"random-attention-{self.of}", distance=1.0, unit="random attention")
 
     def network(self, model: nn.Module, stream: Stream) -> nn.Module:
-        """A copy of a network whose attention is drawn.
+        """Copy a network, with random attention.
 
         Args:
             model: The network.
@@ -330,7 +330,7 @@ class _Randomized(nn.Module):
 
 
 def multi_pass_of(network: nn.Module) -> MultiPass:
-    """The one `MultiPass` in a network.
+    """Find the only `MultiPass` in a network.
 
     Args:
         network: Any network.
@@ -342,7 +342,7 @@ def multi_pass_of(network: nn.Module) -> MultiPass:
 
 
 def layer_reads_of(network: nn.Module, problems: Problems) -> tuple[LayerRead, ...]:
-    """All reads of a trained network on some problems, as `MultiPass.trace` gives them.
+    """Record all reads of a trained network on some problems, as `MultiPass.trace` does.
 
     Args:
         network: A network with a `MultiPass`, e.g. from `trained_network`.

@@ -23,7 +23,7 @@ from farfield.tasks import Copying, Regime, Task
 def recall_by_length(
     network: nn.Module, task: Task, lengths: Sequence[int], sequences: int, place: Stream
 ) -> list[float]:
-    """Share of symbols that a trained network recalls after dormant phases of each length.
+    """Measure the share of symbols that a network recalls after dormant phases of each length.
 
     The same symbols are asked for after every length, so lengths alone tell scores apart.
 
@@ -61,7 +61,7 @@ SURE = 9.0
 
 
 def rolled_out(network: nn.Module, problems: Problems) -> Float[Tensor, "batch time value"]:
-    """Logits of the frames that a trained network predicts from its own predictions.
+    """Compute logits of the frames that a trained network predicts from its own predictions.
 
     Args:
         network: A `RollOut`, e.g. from `trained_network`.
@@ -82,7 +82,7 @@ def rolled_out(network: nn.Module, problems: Problems) -> Float[Tensor, "batch t
 
 
 def copy_last_frame(problems: Problems, given: int) -> Float[Tensor, "batch time value"]:
-    """Logits of the last given frame, copied for every later one.
+    """Copy the last given frame as logits of every later frame.
 
     Args:
         problems: Sequences of black and white frames.
@@ -98,7 +98,7 @@ def copy_last_frame(problems: Problems, given: int) -> Float[Tensor, "batch time
 class NeuralCache(NetworkChange):
     """Words that followed similar hidden states, as further answers of a trained language model.
 
-    The problems stay as they are. In place of the network answers one that remembers the last
+    The problems are unchanged. In place of the network answers one that remembers the last
     hidden states and the word behind each, and mixes these words into its own probabilities by how
     similar the states are to the present one: `farfield.functional.cached_log_probs`. It has no
     parameters and is not trained. For tasks whose items are numbers of words, such as
@@ -124,13 +124,13 @@ class NeuralCache(NetworkChange):
 
     @property
     def regime(self) -> Regime:
-        """The regime of answers with the cache."""
+        """Regime of answers with the cache."""
         return Regime(
             name=f"cache-{self.of}", distance=0.0, unit="kinds of text that training lacks"
         )
 
     def network(self, model: nn.Module, stream: Stream) -> nn.Module:
-        """The network with a cache.
+        """Add a cache to a network.
 
         Args:
             model: A `SequenceModel` that answers at every position.
@@ -169,7 +169,7 @@ class _Cached(nn.Module):
         index: Int[Tensor, "batch time"],
         state: tuple[Tensor, ...] | None,
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """Answers, and the parts of the state: remembered states and words, and the model's own."""
+        """Answer; return remembered states and words, and the parts of the model's state, too."""
         own = state[2:] if state else None
         hidden, own = self.model.hidden_states(items, index, own)
         logits, words = self.model.output(hidden), items[index][..., 0]

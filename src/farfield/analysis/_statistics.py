@@ -36,7 +36,7 @@ class Dependence(NamedTuple):
 def map_responses(
     network: nn.Module, problems: Problems, layer: str, samples: int, stream: Stream
 ) -> Float[Tensor, "batch feature"]:
-    """Responses of all channels of a layer at positions drawn from its maps, a row for each.
+    """Record responses of all channels of a layer at positions drawn from its maps, a row for each.
 
     Args:
         network: A trained network, in evaluation mode.
@@ -68,7 +68,7 @@ def map_responses(
 
 
 def dependence(responses: Float[Tensor, "batch feature"], *, bins: int = BINS) -> Dependence:
-    """Mean absolute correlation and mean mutual information of all pairs of units.
+    """Average absolute correlation and mutual information of all pairs of units.
 
     Args:
         responses: A row for each sample, a column for each unit.
@@ -95,7 +95,7 @@ def dependence(responses: Float[Tensor, "batch feature"], *, bins: int = BINS) -
 def mutual_information(
     first: Float[Tensor, " batch"], second: Float[Tensor, " batch"], *, bins: int = BINS
 ) -> float:
-    r"""Mutual information of two variables, nats, estimated from their joint histogram.
+    r"""Estimate the mutual information of two variables, nats, from their joint histogram.
 
     $$\hat I = \sum_{ij} \frac{n_{ij}}{n} \ln \frac{n \, n_{ij}}{n_i n_j}
       - \frac{m - m_1 - m_2 + 1}{2n}$$
@@ -104,7 +104,7 @@ def mutual_information(
     variable has $b$ bins of as many samples each, so that the estimate is that of any increasing
     functions of them. Equal values share the bin of the middle of their ranks. The second term,
     with $m$ pairs of bins that have samples, and $m_1$ and $m_2$ such bins of each variable, takes
-    off most of what finite samples add. What is left is too small where two variables differ
+    off most of the bias of finite samples. The rest is too small where two variables differ
     by less than a bin: by 4 % at 0.83 nats, two Gaussians of correlation 0.9, and no more than
     $\ln b$ can be found.
 
@@ -128,7 +128,7 @@ def mutual_information(
 
 
 def _quantiles(responses: Tensor, bins: int) -> Int64[Tensor, "batch feature"]:
-    """The bin of each value in its column; equal values have that of their middle rank."""
+    """Assign each value in its column to a bin; equal values get the bin of their middle rank."""
     if len(responses) < bins**2:
         raise ValueError(
             f"bins must be at most the root of the number of samples, {len(responses)}, got {bins}"
@@ -141,7 +141,7 @@ def _quantiles(responses: Tensor, bins: int) -> Int64[Tensor, "batch feature"]:
 
 
 def _information(first: Tensor, second: Tensor, bins: int) -> Float[Tensor, " pair"]:
-    """Mutual information of pairs of columns of bins."""
+    """Compute the mutual information of pairs of columns of bins."""
     size, pairs = first.shape
     codes = torch.arange(pairs) * bins**2 + first * bins + second
     counts = torch.bincount(codes.flatten(), minlength=pairs * bins**2)
@@ -181,7 +181,7 @@ def class_spectra(
     *,
     centered: bool = False,
 ) -> ClassSpectra:
-    r"""Singular values of the matrix of representations of each class, in float64.
+    r"""Compute singular values of the matrix of representations of each class, in float64.
 
     They are not divided by the number of examples, with whose square root they grow. Without
     centering, the largest is mostly that of the mean of the class, and the others tell how far its
@@ -219,7 +219,7 @@ class NormalizerScale(NamedTuple):
 
     Attributes:
         name: Its name, as in `network.named_modules()`.
-        input_scale: Mean absolute value of what it is given.
+        input_scale: Mean absolute value of its input.
         sigma: Its constant $\sigma$.
     """
 
@@ -229,7 +229,7 @@ class NormalizerScale(NamedTuple):
 
 
 def normalizer_scales(network: nn.Module, problems: Problems) -> tuple[NormalizerScale, ...]:
-    r"""The mean absolute input and the constant of each normalizer, in the order of their calls.
+    r"""Measure the mean absolute input and the constant of each normalizer, in order of calls.
 
     A normalizer is a part with a constant `sigma`, such as `DivisiveNorm2d`. Of a learned $\sigma$
     its absolute value is given, since only its square is ever used.
@@ -296,7 +296,7 @@ class PhaseDifference:
 
 
 def active_of(network: nn.Module, problems: Problems) -> Bool[Tensor, "batch time mechanism"]:
-    """Activity of each mechanism of the last layer of a trained network, step by step.
+    """Record the activity of each mechanism of the last layer of a network, step by step.
 
     Args:
         network: A `SequenceModel` with `RIMs`, e.g. from `trained_network`.
@@ -347,7 +347,7 @@ def phase_difference(
 def divisive_activation(
     first: Float[Tensor, "*batch"], second: Float[Tensor, "*batch"], sigma: float
 ) -> Float[Tensor, "*batch"]:
-    r"""Output of the first of two units that are normalized together, behind a ReLU.
+    r"""Compute the output of the first of two units normalized together, behind a ReLU.
 
     $$v = \tfrac{1}{2} (x_1 - x_2), \qquad
       y_1 = \max\Bigl(\frac{v}{\sqrt{\sigma^2 + v^2}}, 0\Bigr)$$

@@ -34,7 +34,7 @@ class Surface(NamedTuple):
 
 
 def plane_points(problems: Problems) -> Float[Tensor, "batch 2"]:
-    """The items of problems of one item of two numbers.
+    """Return the items of problems of one item of two numbers.
 
     Raises:
         ValueError: If they have more than one item, or items of another shape.
@@ -51,7 +51,7 @@ def plane_points(problems: Problems) -> Float[Tensor, "batch 2"]:
 def plane_axes(
     points: Float[Tensor, "batch 2"], size: int, *, margin: float = 0.1
 ) -> tuple[Float[Tensor, " width"], Float[Tensor, " height"]]:
-    """Evenly spaced values of both numbers over the range of points, and a margin around it.
+    """Space values of both numbers evenly over the range of points, and a margin around it.
 
     Args:
         points: Points of the plane.
@@ -74,7 +74,7 @@ def plane_axes(
 
 
 def plane_problems(x: Float[Tensor, " width"], y: Float[Tensor, " height"]) -> Problems:
-    """Problems of one item each, the points of a grid: row by row, each from the least `x` on.
+    """Build problems of one item each, the points of a grid: row by row, from the least `x` on.
 
     Args:
         x: Values of the first number.
@@ -91,7 +91,7 @@ def surface_of(
     y: Float[Tensor, " height"],
     layer: str | None = None,
 ) -> Surface:
-    """Class probabilities of a trained network over the plane of its items, or of a layer.
+    """Compute class probabilities of a network over the plane of its items, or of a layer.
 
     Args:
         network: A trained network, in evaluation mode, for problems of one item of two numbers.
@@ -100,7 +100,7 @@ def surface_of(
         layer: Name of a layer with two outputs, which take the values; `None` for the item.
 
     Raises:
-        ValueError: If the network has no such layer, or the layer has not two outputs.
+        ValueError: If the network has no such layer, or the layer does not have two outputs.
 
     Reference:
         lamb2022, Figures 1 and 2 of chapter 4, Figure 1 of chapter 6.
@@ -114,7 +114,7 @@ def surface_of(
 def confidence_between(
     network: nn.Module, problems: Problems, weights: Sequence[float], layer: str | None = None
 ) -> list[float]:
-    """Mean largest probability on the segments between examples of different classes.
+    """Average the largest probability on segments between examples of different classes.
 
     Args:
         network: A trained network, in evaluation mode.
@@ -143,7 +143,7 @@ def confidence_between(
 
 
 def _answers(network: nn.Module, problems: Problems, mixture: Tensor, layer: str | None) -> Tensor:
-    """Probabilities of a network whose items, or outputs of a layer, are mixtures."""
+    """Compute probabilities of a network whose items, or outputs of a layer, are mixtures."""
     if layer is not None:
         return probabilities_of(network, problems, {layer: mixture})
     return probabilities_of(network, problems.with_items(mixture.flatten(0, 1)))

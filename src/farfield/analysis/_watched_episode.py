@@ -23,8 +23,8 @@ class WatchedEpisode:
     """An episode of an agent.
 
     Args:
-        mission: What the agent was asked for.
-        pictures: What could be seen before each step.
+        mission: Mission of the agent.
+        pictures: View before each step.
         active: Which of its mechanisms were active at each step; none where it has none.
         score: Score of the episode.
     """
@@ -42,7 +42,7 @@ def watch_episode(
 
     Args:
         agent: A trained agent, e.g. from `trained_network`.
-        environment: What it acts in; it can be shown from outside.
+        environment: Environment that the agent acts in; it can be shown from outside.
         regime: The regime of the episode.
         stream: Where the episode and the actions are drawn from.
 
@@ -84,7 +84,7 @@ def watch_episode(
 
 
 def _active(agent: ActorCritic, seen: np.ndarray) -> Bool[torch.Tensor, "time mechanism"]:
-    """Active mechanisms of the last layer, of an agent that reads an episode once more."""
+    """Record active mechanisms of the last layer, of an agent that reads an episode once more."""
     if not isinstance(agent.core, RIMs):
         return torch.zeros(len(seen), 0, dtype=torch.bool)
     with torch.inference_mode():
