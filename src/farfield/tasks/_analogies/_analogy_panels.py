@@ -333,9 +333,9 @@ def shown(panels: Integer[np.ndarray, "item feature"]) -> Int64[np.ndarray, "ite
 
 
 NUM_LEVELS: Final = 10
-"""Levels of everything but the position of shapes."""
+"""Levels of every domain except the position of shapes."""
 NUM_CELLS: Final = 9
-"""Cells of the grid on which shapes stand: their positions."""
+"""Cells of the grid of shapes: their positions."""
 NUM_LINES: Final = 4
 """Lines of a panel, at most."""
 CELL_FIELDS: Final = 4

@@ -66,7 +66,7 @@ class PublishedPanels(ABC):
 
     @abstractmethod
     def _read(self, pattern: str, at_most: int | None) -> Problems:
-        """Read the problems of a set, at most so many of each folder."""
+        """Read the problems of a set, at most `at_most` of each folder."""
 
     def _at_most(self, regime: str) -> int | None:
         return self.training_problems if regime == TRAINING else self.test_problems
@@ -90,7 +90,7 @@ class PublishedPanels(ABC):
         """List the paths of the files of problems, by their names.
 
         Raises:
-            ValueError: If no folder is named, or it has none.
+            ValueError: If no folder is named, or the folder has no files.
         """
         patterns = {p: self._at_most(regime) for regime, p in self._patterns().items()}
         return panel_paths(self._folders(), patterns)
@@ -118,7 +118,7 @@ def drawn_in_parts(
     """Draw the columns of `count` problems part by part, each part from a separate stream.
 
     Args:
-        draw: Draws the columns of so many problems.
+        draw: Draws the columns of a number of problems.
         branch: Stream of the set.
         count: Number of problems.
         part: Number of problems that are drawn at once.

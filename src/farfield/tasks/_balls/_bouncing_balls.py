@@ -318,7 +318,7 @@ class BouncingBalls(SequenceTask):
             ahead: Number of frames before, at least 1.
 
         Raises:
-            ValueError: If there are not so many frames.
+            ValueError: If a sequence has fewer frames.
         """
         check_regime(regime, self.regimes)
         check_number("ahead", ahead, 1, self.num_frames - 1)

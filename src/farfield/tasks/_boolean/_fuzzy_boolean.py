@@ -106,7 +106,7 @@ NEW_POINTS: Final = "new-points"
 CORNERS: Final = "corners"
 MOST_VARIABLES: Final = 5
 MOST_FUNCTIONS: Final = 1_000
-"""Functions of a run that tasks can choose from; so many are always drawn."""
+"""Number of functions of a run that tasks can choose from; all are always drawn."""
 FEWEST_POINTS: Final = 100
 """Points of a set over which the variance of a function means something."""
 LEVELS: Final = 2**23
@@ -169,7 +169,7 @@ class FuzzyBoolean(SingleItem):
         validation_points: Number of points that models may be chosen on, and of those of the test.
 
     Raises:
-        ValueError: If a number is out of range, or there are not so many functions.
+        ValueError: If a number is out of range, or there are fewer functions.
 
     Reference:
         gondal2021, section 4.1 and Table 1.

@@ -430,7 +430,7 @@ class SortOfCLEVR(AnswerTask):
     def _questions(
         self, regime: str, branch: Stream, count: int
     ) -> tuple[Int64[np.ndarray, " batch"], Int64[np.ndarray, " batch"]]:
-        """Color and kind of each question on so many images."""
+        """Draw color and kind of each question on all images."""
         own, first = branch.child(regime, "questions"), self._first_color(regime)
         drawn = 1 if self.same_questions else count
         number = drawn * 2 * OF_EACH

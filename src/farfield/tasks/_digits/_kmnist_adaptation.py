@@ -35,7 +35,7 @@ TEST: Final = "k-mnist"
 TEST_FILE: Final = 10_000
 EXCERPT: Final = 7_011
 FEWEST: Final = {EXCERPT: 670, 60_000: 6_000}
-"""Images of the rarest character among the first so many training images, or a little less."""
+"""Images of the rarest character, or a little less, by the number of training images."""
 
 
 @final

@@ -159,7 +159,7 @@ class StackedMNIST(SingleItem, AnswerTask):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the tests by how many digits more or fewer they have."""
+        """Training, then the tests by their difference in the number of digits."""
         far = {n: min(abs(n - known) for known in self.digits) for n in self.test_digits}
         tests = {_name(number): far[number] for number in sorted(far, key=far.__getitem__)}
         return regimes_at("digits more or fewer than in training", {TRAINING: 0} | tests)

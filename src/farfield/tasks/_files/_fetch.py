@@ -188,7 +188,7 @@ def check_address(address: str, schemes: Collection[str]) -> str:
     """
     try:
         parts = urlsplit(address)
-        _ = parts.port  # which raises for one that is none
+        _ = parts.port  # which raises for an invalid port
     except ValueError as error:
         raise ValueError(f"mirrors must be addresses: {excerpt(error)}") from error
     if "@" in parts.netloc:
@@ -366,8 +366,8 @@ def fetch(name: str, *, mirrors: Sequence[str] = ()) -> dict[Path, str]:
 
     Raises:
         UnknownNameError: If the data set is unknown.
-        ValueError: If an argument is of another type, or an address is none, of no scheme that is
-            read, or holds a password.
+        ValueError: If an argument is of another type, or an address is invalid, has another scheme,
+            or holds a password.
         OSError: If no mirror gives a file as published, or it cannot be written.
     """
     if name not in DATA_SETS:

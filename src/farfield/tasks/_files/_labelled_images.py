@@ -31,11 +31,11 @@ Records = UInt8[np.ndarray, "item value"]
 ReadFile = Callable[[str], bytes]
 """Function from a name inside a data set to the bytes of that file."""
 PARTS: Final = (("train", 50_000), ("test", 10_000))
-"""Folders of the copy of CIFAR-10, and how many images each has."""
+"""Folders of the copy of CIFAR-10, with their numbers of images."""
 CLASSES: Final = 200
 """Classes of Tiny ImageNet."""
 OF_A_CLASS: Final = 500
-"""Training images of each."""
+"""Number of training images of each class."""
 ANNOTATED: Final = 10_000
 """Name of the validation images, the only further images with published classes."""
 ROOT: Final = "tiny-imagenet-200"

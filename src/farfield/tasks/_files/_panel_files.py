@@ -116,7 +116,7 @@ class PanelFile:
             path: A file in the published layout.
 
         Raises:
-            ValueError: If it is none. The message names the file and the field.
+            ValueError: If the file is no such archive. The message names the file and the field.
         """
         name = printable(path)
         with _opened(path) as archive:
@@ -145,13 +145,13 @@ class PanelFile:
             path: A file in the published layout.
 
         Raises:
-            ValueError: If it is none, or holds other than gray levels. The message names the file
-                and the field.
+            ValueError: If the file is no such archive, or holds other than gray levels. The message
+                names the file and the field.
         """
         name = printable(path)
         with _opened(path) as archive:
             image = _array(name, archive, "image", self._check_image)
-        with np.errstate(invalid="ignore"):  # of numbers that are none
+        with np.errstate(invalid="ignore"):  # of values that are NaN
             low, high = image.min(), image.max()
         if not (0 <= low <= high <= 255) or (image != image.astype(np.uint8)).any():
             raise ValueError(
@@ -285,7 +285,7 @@ Smaller = Callable[[Panels, int], Panels]
 
 
 def every_so_manyth(panels: Panels, step: int) -> Panels:
-    """Keep every so manyth pixel of panels, the first included.
+    """Keep every n-th pixel of panels, the first included.
 
     Args:
         panels: The panels.
@@ -431,7 +431,7 @@ def panel_paths(folders: Mapping[str, Path], patterns: Mapping[str, int | None])
             `None` for all.
 
     Raises:
-        ValueError: If a folder has none.
+        ValueError: If a folder has no files.
     """
     return {
         f"{prefix}{path.name}": path

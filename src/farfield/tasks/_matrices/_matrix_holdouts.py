@@ -22,7 +22,7 @@ NO_TRIPLE: Final = -1
 """Number in the slot of a missing triple."""
 _ALL_LEVELS: Final = tuple(range(NUM_LEVELS))
 _PAIRS_OF_TRIPLES: Final = 10
-"""One in so many pairs of triples is withheld."""
+"""Number of pairs of triples of which one is withheld."""
 _PAIRS_OF_ATTRIBUTES: Final = 4
 """Pairs of attributes that are withheld."""
 

@@ -87,7 +87,7 @@ class RAVEN(PublishedPanels, MatrixTask):
         image_size: Width and height of a panel: 40, 80 or 160 pixels.
         training_problems: Number of training problems of each configuration, the first ones; `None`
             for all.
-        test_problems: Number of problems of validation and of the test, likewise.
+        test_problems: Number of problems of validation and of the test, of each configuration.
 
     Raises:
         ValueError: If a number is out of range, or no configuration is given.

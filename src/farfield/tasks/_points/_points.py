@@ -168,7 +168,7 @@ class TwoMoons(PointTask):
         test_points: Number of points of the test.
 
     Raises:
-        ValueError: If a number is out of range, or there are not so many points of each class.
+        ValueError: If a number is out of range, or a class has fewer points.
 
     Reference:
         lamb2022, section 6.1 and Figure 1.

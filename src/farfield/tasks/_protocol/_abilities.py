@@ -233,7 +233,7 @@ TRAINING_SCORED: Final = 1_000_000
 
 @runtime_checkable
 class ScoresSomeTraining(Protocol):
-    """A task that says how many of its training problems a trained network is scored on."""
+    """A task with a limited number of training problems that a trained network is scored on."""
 
     training_scored: ClassVar[int]
     """Maximum number of scored training problems, the first of the set."""
@@ -242,8 +242,8 @@ class ScoresSomeTraining(Protocol):
 def scored_of(task: ProblemTask, regime: str, problems: Problems) -> Problems:
     """Select the problems of a regime for scoring: all, or the first of training.
 
-    Of a task that does not say how many of training, these are the first million; a record says how
-    many problems a score is the mean of.
+    Tasks without a limit are scored on the first million of training; a record has the number of
+    problems of each score.
 
     Args:
         task: A task, which may be one that `ScoresSomeTraining`.

@@ -36,7 +36,7 @@ def integers(generator: np.random.Generator, high: int, count: int) -> Int64[np.
         count: Number of integers.
 
     Raises:
-        ValueError: If the generator is none.
+        ValueError: If the generator is not NumPy's.
     """
     check_generator(generator)
     drawn = np.empty(0, np.uint64)

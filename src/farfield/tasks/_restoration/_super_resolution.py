@@ -81,8 +81,8 @@ def luma_pairs(named: str, scale: int, smallest: int) -> list[Pair]:
         smallest: Least height and width, pixels.
 
     Raises:
-        ValueError: If there are none or too many, one is no picture in gray or in red, green and
-            blue, or smaller.
+        ValueError: If the folder has no or too many pictures, or a picture has other colors than
+            gray or red, green and blue, or is smaller.
     """
     files = picture_files(named)
     if not 1 <= len(files) <= _MOST:

@@ -223,7 +223,7 @@ def balanced_counts(
             `None` where `max_problems` decides.
 
     Raises:
-        ValueError: If so many training problems leave none to a test on the same images.
+        ValueError: If the training problems leave none to a test on the same images.
     """
     counts = {}
     for regime, those in kinds.items():

@@ -46,11 +46,11 @@ class IdentityRules(FourChoices, NumberedTask):
     ```
 
     **Regimes.** `training` shows N − m of the N images; `withheld-m` only the m others. A problem
-    uses four images, which are also its choices: all four stand in the rows of ABA and ABB, two
-    of them in those of AAA. There are n(n − 1)(n − 2)(n − 3) · 24 problems of ABA, as many of ABB
-    and half as many of AAA. A set holds every problem, those of AAA twice, or `max_problems`
-    without repetition, the pattern of each drawn uniformly. With m = 0 both sets use all images
-    and share no problem.
+    uses four images, which are also its choices: all four occur in the rows of ABA and ABB, two of
+    them in those of AAA. There are n(n − 1)(n − 2)(n − 3) · 24 problems of ABA, as many of ABB and
+    half as many of AAA. A set holds every problem, those of AAA twice, or `max_problems` without
+    repetition, the pattern of each drawn uniformly. With m = 0 both sets use all images and share
+    no problem.
 
     | | m = 0 | 50 | 85 | 95 |
     |---|---|---|---|---|
@@ -176,7 +176,7 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
     four choices only one is in neither.
 
     **Regimes.** `training` shows N − m of the N images; `withheld-m` only the m others. A problem
-    uses four images, which are also its choices: all four stand in the completed rows of ABA, ABB
+    uses four images, which are also its choices: all four occur in the completed rows of ABA, ABB
     and AAB, two of them in those of AAA. Each pattern has a quarter of a set. A set holds every
     problem, those of AAA twice as often, or `max_problems`, of which only those of AAA are repeated
     where there are too few. With m = 0 both sets use all images and share no problem.
@@ -189,9 +189,9 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
     **Score, floor and ceiling.** Share of right answers; 0.25 by guessing; 1 by comparing pixels.
 
     **Known shortcuts.** None without the first row beyond a half: two equal images of the second
-    row stand for ABA as often as for AAA, two different ones for ABB as often as for AAB, so that
-    choosing the first of the second row, or the last, gets half right. ABA and AAA differ in the
-    number of images of the first row too: in whether one or two choices stand in no row.
+    row mean ABA as often as AAA, two different images ABB as often as AAB, so that choosing the
+    first of the second row, or the last, gets half right. ABA and AAA differ in the number of
+    images of the first row too: in whether one or two choices are in no row.
 
     **Source and deviations.** After identity rules (Webb, Sinha, Cohen 2021, section 2 and A.2.4),
     whose choices it has. AAB is new here: without it the ends of the second row would give ABB

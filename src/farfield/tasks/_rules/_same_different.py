@@ -149,7 +149,7 @@ class TintedSameDifferent(YesNo, RuleTask):
     they differ. In training every "same" pair is light and every "different" pair dark: the tint of
     a single image gives away the answer. At test it does not.
 
-    **Worked example.** Light images stand in plain boxes, dark ones in boxes with double lines.
+    **Worked example.** Light images are in plain boxes, dark images in boxes with double lines.
 
     ```text
       training                            tint-reversed

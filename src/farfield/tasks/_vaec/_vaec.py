@@ -282,7 +282,7 @@ class VAECTranslation(VAECTask):
         image_size: Side of an image, 64…1024 pixels; in clutter a multiple of 128.
         problems_per_regime: Problems of a set; `None` for a tenth of all: 19,040.
         exact_width: Whether a square of width s covers s pixels rather than s + 1.
-        shuffled: Whether the candidates stand in random order rather than D first.
+        shuffled: Whether the candidates are in random order rather than D first.
         second_object: Whether every picture shows a square of another hue, which tells nothing.
         textured: Whether the background of every picture is a texture rather than gray.
 
@@ -367,7 +367,7 @@ class VAECScale(VAECTask):
         image_size: Side of an image, 64…1024 pixels; in clutter a multiple of 128.
         problems_per_regime: Problems of a set; `None` for a tenth of all: 19,040.
         exact_width: Whether a square of width s covers s pixels rather than s + 1.
-        shuffled: Whether the candidates stand in random order rather than D first.
+        shuffled: Whether the candidates are in random order rather than D first.
         second_object: Whether every picture shows a square of another hue, which tells nothing.
         textured: Whether the background of every picture is a texture rather than gray.
         levels_multiplied: Whether scale k takes levels k, 2k, … 7k, as the text has it.

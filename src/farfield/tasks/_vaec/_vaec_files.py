@@ -74,9 +74,9 @@ Pictures = UInt8[np.ndarray, "item height width 3"]
 def read_vaec(path: str | Path) -> Problems:
     """Read VAEC problems from a file in the published layout, such as `analogy_train.hy`.
 
-    The picture of an object is read once, where the file first shows it. Candidates stand as the
-    task has them: D, then the foils in ascending order. h5py reads it:
-    `pip install 'farfield[hdf5]'`.
+    The picture of an object is read once, where the file first shows it. Candidates have the order
+    of the task: D, then the foils in ascending order. h5py reads it: `pip install
+    'farfield[hdf5]'`.
 
     Args:
         path: A file of one region or scale.

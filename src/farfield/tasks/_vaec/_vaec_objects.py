@@ -129,7 +129,7 @@ CLUTTER: Final[dict[str, int]] = {
     "before": 2,
     "texture": 2**62,
 }
-"""Description of the clutter of a picture: how many values each number has, all equally likely."""
+"""Numbers of values of the description of clutter, all values equally likely."""
 _HUES: Final = np.array([(1, 0, 0), (0, 0, 1), (1, 0, 1), (1, 1, 0), (0, 1, 1)])
 """Red, blue, magenta, yellow and cyan: the channels that are lit."""
 _TILE: Final = 16
@@ -232,7 +232,7 @@ def _extent(
 
 NUM_DIMENSIONS: Final = 4
 _SHARE: Final = 10
-"""One in so many of the combinations of irrelevant levels is shown with each analogy."""
+"""Number of combinations of irrelevant levels of which one is shown with each analogy."""
 
 
 def analogies(num_levels: int) -> Int64[np.ndarray, "batch 4"]:
@@ -268,7 +268,7 @@ def drawn_problems(
         branch: Stream of the region.
         num_levels: Levels of every dimension within a region.
         problems: Number of problems; `None` for all that a tenth gives.
-        shuffled: Whether the candidates stand in random order rather than the right one first.
+        shuffled: Whether the candidates are in random order rather than the right one first.
     """
     rows = analogies(num_levels)
     kinds, combinations = NUM_DIMENSIONS * len(rows), num_levels ** (NUM_DIMENSIONS - 1)

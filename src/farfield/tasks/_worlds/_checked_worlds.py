@@ -342,7 +342,7 @@ class GymnasiumWorlds:
 
         Args:
             seed: Seed of the episodes from now on; unchanged if `None`.
-            options: Has none.
+            options: Not used.
         """
         del options
         if seed is not None:

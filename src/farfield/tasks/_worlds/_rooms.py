@@ -183,7 +183,7 @@ class Rooms:
 
         Args:
             seed: Seed of the episodes from now on; unchanged if `None`.
-            options: Has none.
+            options: Not used.
         """
         del options
         if seed is not None:
@@ -293,8 +293,8 @@ def first_actions(
 ) -> Int64[np.ndarray, " batch"]:
     """Find the first action of a shortest way to pick up the target; a turn if there is no way.
 
-    The directions and cells from which the target is at most so many actions away are found from
-    the target outwards, one action further each time, until the agents are among them.
+    The search goes from the target outwards, one action further each time, until it reaches the
+    directions and cells of the agents.
 
     Args:
         rooms: Layouts of the rooms.
