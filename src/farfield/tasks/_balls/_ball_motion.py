@@ -243,7 +243,7 @@ def repeated_loss(before: White, shown: White, seen: Seen) -> float:
 
 
 def _uncertainty(white: Counts, total: Counts) -> float:
-    """Nats a pixel, of kinds of pixels of which so many are white."""
+    """Compute the nats per pixel, for kinds of pixels with given shares of white."""
     from scipy.special import xlogy  # noqa: PLC0415 — a tenth of a second to import
 
     parts = (xlogy(part, part / np.maximum(total, 1)) for part in (white, total - white))
