@@ -71,7 +71,7 @@ class PublishedTest:
 
     @property
     def name(self) -> str:
-        """The difference, e.g. `"ESBN (MLP) − ESBN (conv)"`."""
+        """Name of the difference, e.g. `"ESBN (MLP) − ESBN (conv)"`."""
         return f"{self.first} − {self.second}"
 
 
@@ -81,7 +81,7 @@ class _Pairing:
     """The differences of two rows.
 
     Args:
-        test: What the paper says of them.
+        test: The published test.
         printed: Differences of the published means, by condition.
         ours: Differences of our means, by condition where both rows have been run.
         short: Conditions of ours with fewer steps or networks than published.
@@ -121,7 +121,7 @@ def paired_tests(evidence: Evidence, *, tests: tuple[PublishedTest, ...]) -> Pla
 
 
 def _pair(test: PublishedTest, report: Report) -> _Pairing:
-    """Both rows, condition by condition."""
+    """Pair both rows, condition by condition."""
     first, second = (
         {(row.claim.subject, row.claim.column): row for row in report.rows if row.claim.row == name}
         for name in (test.first, test.second)
@@ -166,7 +166,7 @@ def _mean(row: Row) -> float:
 
 
 def _tests(pairing: _Pairing) -> tuple[Finding, Finding]:
-    """The test on the published means, then on ours."""
+    """Test the published means, then ours."""
     paper = f"t = {pairing.test.t}, p = {pairing.test.p}"
     conditions = len(pairing.printed)
     return (
@@ -182,7 +182,7 @@ def _tests(pairing: _Pairing) -> tuple[Finding, Finding]:
 
 
 def _ours(pairing: _Pairing, conditions: int) -> str:
-    """Our test, with the number of its conditions."""
+    """Write our test, with the number of its conditions."""
     if len(pairing.ours) < 2:
         return f"{len(pairing.ours)} of {conditions} conditions run"
     return (
@@ -196,7 +196,7 @@ def _tested(differences: Mapping[Condition, float]) -> PairedTest:
 
 
 def _written(differences: Mapping[Condition, float]) -> str:
-    """Mean difference, statistic and probability, e.g. `−0.6 points, t = −1.7, p = 0.10`."""
+    """Write mean difference, statistic and probability, e.g. `−0.6 points, t = −1.7, p = 0.1`."""
     test = _tested(differences)
     if math.isnan(test.t):
         return "no difference in any condition"
@@ -345,7 +345,7 @@ def rule_effects(evidence: Evidence, *, baseline: str) -> Plate | None:
 
 
 def _farthest(report: Report) -> dict[str, dict[tuple[str, str], Row]]:
-    """The cells of the farthest regime of each task, by mechanism and rule."""
+    """Select the cells of the farthest regime of each task, by mechanism and rule."""
     panels = {}
     for subject, rows in report.subjects.items():
         distance = max(row.distance for row in rows)
@@ -355,13 +355,13 @@ def _farthest(report: Report) -> dict[str, dict[tuple[str, str], Row]]:
 
 
 def _parts(row: Row) -> tuple[str, str]:
-    """Mechanism and rule of a row."""
+    """Split the name of a row into mechanism and rule."""
     mechanism, _, rule = row.claim.row.rpartition(NAME)
     return mechanism, rule
 
 
 def _effects(panels: dict[str, dict[tuple[str, str], Row]], baseline: str) -> list[_Effect]:
-    """Every rule beside the baseline, run or not: all of them are corrected for."""
+    """Compare every rule with the baseline, run or not: the correction counts all of them."""
     compared = [
         (subject, mechanism, rule, cells[mechanism, baseline], row)
         for subject, cells in panels.items()
@@ -375,7 +375,7 @@ def _effects(panels: dict[str, dict[tuple[str, str], Row]], baseline: str) -> li
 
 
 def _difference(row: Row, first: Row, comparisons: int) -> tuple[Difference | None, int]:
-    """A row minus another over the seeds of both, and the number of these."""
+    """Subtract a row from another over the seeds of both, and count these seeds."""
     ours, theirs = (
         dict(zip((record.seed for record in one.kept), one.values, strict=True))
         for one in (row, first)
@@ -390,7 +390,7 @@ def _difference(row: Row, first: Row, comparisons: int) -> tuple[Difference | No
 
 
 def _medians(effects: Sequence[_Effect], group: Callable[[_Effect], str]) -> Iterator[Finding]:
-    """The median of each group, and its differences that are certain."""
+    """Write the median of each group, and its differences that are certain."""
     for name in dict.fromkeys(map(group, effects)):
         own = [effect for effect in effects if group(effect) == name]
         found = [effect.difference.value for effect in own if effect.difference is not None]
@@ -402,7 +402,7 @@ def _medians(effects: Sequence[_Effect], group: Callable[[_Effect], str]) -> Ite
 
 
 def _most(effects: Sequence[_Effect], sign: int, word: str) -> str:
-    """Number of clear differences of a sign, and the largest of them."""
+    """Count the clear differences of a sign, and name the largest."""
     clear = [effect for effect in effects if effect.sign == sign]
     if not clear:
         return f"clearly {word} nowhere"
@@ -413,7 +413,7 @@ def _most(effects: Sequence[_Effect], sign: int, word: str) -> str:
 
 
 def _missing(effects: Sequence[_Effect]) -> str:
-    """Text on what was not run: whole tasks, which have no panel, and single cells."""
+    """Name the tasks that were not run, which have no panel, and mention single cells."""
     ran = {effect.subject for effect in effects if effect.pairs}
     absent = dict.fromkeys(effect.subject for effect in effects if effect.subject not in ran)
     gaps = any(not effect.pairs for effect in effects if effect.subject in ran)

@@ -81,7 +81,7 @@ def draw(drawing: Drawing, theme: Theme) -> Figure:
 
 
 def _slots(drawing: Drawing) -> list[int]:
-    """Number of panels that each row has room for: a last row is as wide as the row before."""
+    """Count the panels that each row has room for: a last row is as wide as the row before."""
     slots = [len(row) for row in drawing.rows]
     return [*slots[:-1], max(slots[-2:])]
 

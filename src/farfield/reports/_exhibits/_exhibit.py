@@ -44,7 +44,7 @@ FINDING_HEAD: Final = ("quantity", "the paper", "measured")
 @final
 @dataclass(frozen=True, kw_only=True)
 class OneNetwork:
-    """The network that a finding is of, where each has a finding of its own.
+    """The network of a finding, where each network has a finding.
 
     Args:
         cell: Name of its cell within its table.
@@ -60,12 +60,12 @@ class OneNetwork:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One quantity: what the paper says of it, and what was measured.
+    """One quantity: the statement of the paper, and the measured value.
 
     Args:
         what: The quantity.
-        paper: What the paper says, in its words or numbers; empty if nothing.
-        ours: What was measured, with the number of networks behind it.
+        paper: Statement of the paper, in words or numbers; empty for none.
+        ours: Measured value, with the number of networks behind it.
         network: The network it is of; `None` where it is of all networks of its row.
     """
 
@@ -76,12 +76,12 @@ class Finding:
 
     @property
     def cells(self) -> tuple[str, str, str]:
-        """The finding under `FINDING_HEAD`."""
+        """Cells under `FINDING_HEAD`."""
         return (self.what, self.paper or "–", self.ours)
 
 
 def by_quantity(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Findings with those of single networks joined: each by its seed, and whether they disagree.
+    """Join the findings of single networks, each by its seed, and say whether they disagree.
 
     Args:
         findings: In the order in which they are shown.
@@ -103,11 +103,11 @@ def by_quantity(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Plate:
-    """A picture with what was found in it.
+    """A picture with its findings.
 
     Args:
         name: Name of its file, without suffix.
-        title: What it shows.
+        title: Subject of the picture.
         caption: How to read it, and how the quantities are defined.
         draw: Draws it for light or dark surroundings; `None` where words are enough.
         findings: The quantities.
@@ -125,12 +125,12 @@ class Exhibit(Protocol):
     """Measurement on trained networks for a figure, with its drawing."""
 
     def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
-        """The picture with what was found; `None` where there is nothing to show.
+        """Measure the picture and its findings; `None` where there is nothing to show.
 
         Args:
-            figure: What the paper says.
-            report: The figure's cells with what was found.
-            store: Where the trained networks lie; `None` where there are records alone.
+            figure: The figure with the statements of its paper.
+            report: The figure's cells with their records.
+            store: Store of the trained networks; `None` for records alone.
         """
         ...
 
@@ -141,8 +141,8 @@ class Quote:
     """A paper's statement on a quantity, quoted or in numbers.
 
     Args:
-        of: Names of the quantities; `*` stands for anything.
-        words: What it says, and where.
+        of: Names of the quantities; `*` matches anything.
+        words: The statement, and where it is.
     """
 
     of: str
@@ -156,8 +156,8 @@ class Figure:
 
     Args:
         table: The claims behind it, under the figure's key and title.
-        exhibits: What it shows beyond their scores.
-        says: What the paper says of the quantities; the first that fits a name counts.
+        exhibits: Measurements beyond their scores.
+        says: Statements of the paper on the quantities; the first that fits a name counts.
         quick_networks: Networks of each cell in the quick budget.
 
     Raises:
@@ -179,7 +179,7 @@ class Figure:
         return self.table.key
 
     def words(self, quantity: str) -> str:
-        """The paper's statement on a quantity; empty if there is none.
+        """Find the statement of the paper on a quantity; empty if there is none.
 
         Args:
             quantity: Its name.
@@ -352,11 +352,11 @@ def _maker(measure: Measure[P], *, of_networks: bool) -> Callable[P, MeasuredExh
 
 
 def illustrate(figure: Figure, report: Report, store: Store | None) -> tuple[Plate, ...]:
-    """Everything a figure shows beyond the scores of its claims; nothing is run.
+    """Measure the exhibits of a figure, beyond the scores of its claims; nothing is run.
 
     Args:
         figure: The figure.
-        report: Its cells with what was found, from `tabulate`.
+        report: Its cells with their records, from `tabulate`.
         store: Where the trained networks lie; `None` where there are records alone, for the
             exhibits that need no more.
 

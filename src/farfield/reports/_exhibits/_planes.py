@@ -36,7 +36,7 @@ FINEST: Final = 200
 GRID: Final = 30
 """Number of values along each axis of the inputs whose representations are dots."""
 PAIRED: Final = 100
-"""Number of examples whose pairs of different classes are mixed, the first ones."""
+"""Number of examples whose pairs of different classes are mixed."""
 STRONGEST: Final = 0.5
 """Share of a class's color where a network is certain of it; the rest is background."""
 LETTERS: Final = 11
@@ -48,7 +48,7 @@ DOT: Final = 4.0
 LEAST: Final = 1e-30
 """Least probability whose logarithm is taken."""
 MARKERS: Final = "os^Dv"
-"""Markers of the classes of labelled points."""
+"""Markers of the classes of labeled points."""
 
 SURFACES: Final = (
     "Color: the class that a network of seed {seed} answers with, paler where it is less sure. "
@@ -254,8 +254,8 @@ def stage(
     Args:
         title: Common stage of the networks.
         surfaces: Probabilities of classes, by the name of a network.
-        labelled: Points of labelled examples.
-        classes: Classes of the labelled examples.
+        labelled: Points of labeled examples.
+        classes: Classes of the labeled examples.
         unlabelled: Points of unlabelled examples.
     """
     lines: list[Boundary | Curve] = []
@@ -280,5 +280,5 @@ def stage(
 
 
 def _classes(classes: Int[Tensor, " batch"]) -> Sequence[int]:
-    """List the classes of labelled examples, ascending."""
+    """List the classes of labeled examples, ascending."""
     return sorted(set(classes.tolist()))

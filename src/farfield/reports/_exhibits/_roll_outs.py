@@ -176,7 +176,7 @@ def _height(panel: Panel) -> float:
 
 
 def _film(seen: Sequence[_Seen], shown: Sequence[int]) -> Panel:
-    """Lay out the true frames, and those of each network beneath."""
+    """Lay out the true frames, and the frames of each network beneath."""
     first = seen[0]
     given, side = first.task.given, first.truth.shape[-1]
     start, stop = first.hidden
@@ -255,7 +255,7 @@ def floors(evidence: Evidence, name: str, rows: Sequence[Row]) -> Finding:
 
 
 def _findings(evidence: Evidence, name: str, seen: Sequence[_Seen]) -> list[Finding]:
-    """Write differences of the first row from the others, and errors at some frames."""
+    """Write differences of the first row from each other row, and errors at some frames."""
     first, *others = seen
     column, metric = first.row.claim.column, first.task.metric
     found = []

@@ -30,7 +30,7 @@ from farfield.reports._report import _text as text
 from farfield.reports._report._report import Row
 
 PROBLEMS: Final = 500
-"""Number of problems of a regime that are scored, the first ones."""
+"""Number of problems of a regime that are scored."""
 SEQUENCES: Final = 50
 """Number of sequences that are recalled after each length."""
 

@@ -33,7 +33,7 @@ COMMIT: Final = re.compile("[0-9a-f]{7,40}")
 
 
 def is_uncommitted(record: Record) -> bool:
-    """True for a run from a tree with uncommitted changes.
+    """Look whether a run is from a tree with uncommitted changes.
 
     Args:
         record: Record of the run.
@@ -42,7 +42,7 @@ def is_uncommitted(record: Record) -> bool:
 
 
 def is_unknown(record: Record, missing: AbstractSet[str]) -> bool:
-    """True for a run from a commit that the repository lacks, or from no known one.
+    """Look whether a run is from a commit that the repository lacks, or from no known one.
 
     Args:
         record: Record of the run.
@@ -54,7 +54,7 @@ def is_unknown(record: Record, missing: AbstractSet[str]) -> bool:
 
 
 def commits_of(records: Iterable[Record]) -> set[str]:
-    """Commits that records name; none of uncommitted trees.
+    """Collect the commits that records name; none of uncommitted trees.
 
     Args:
         records: The records.
@@ -63,7 +63,7 @@ def commits_of(records: Iterable[Record]) -> set[str]:
 
 
 def signs(row: Row) -> str:
-    """Signs of the networks of a row whose code nobody can look up, e.g. `‡` or `2 ‡`.
+    """Write signs of the networks of a row whose code nobody can look up, e.g. `‡` or `2 ‡`.
 
     Args:
         row: A row.
@@ -87,7 +87,7 @@ CLEAR: Final = " †"
 
 
 def published(row: Row) -> str:
-    """The published number and how many networks it is the mean of, e.g. `72.3 ± 5.2 (10)`.
+    """Write the published number and how many networks it is the mean of, e.g. `72.3 ± 5.2 (10)`.
 
     A number of networks that the paper does not say is marked as assumed, e.g. `76.72 (1 assumed)`.
     Where no number is published, the goal.
@@ -99,7 +99,7 @@ def published(row: Row) -> str:
 
 
 def goal(claim: Claim) -> str:
-    """The goal of a claim, e.g. `≥ 99.5`, that of an error `≤ 0.01`; `–` where it has none.
+    """Write the goal of a claim, e.g. `≥ 99.5`, that of an error `≤ 0.01`; `–` where it has none.
 
     Args:
         claim: The claim.
@@ -112,7 +112,7 @@ def goal(claim: Claim) -> str:
 
 
 def ours(row: Row) -> str:
-    """Our mean, its standard error and the number of networks, to the published digits.
+    """Write our mean, its standard error and the number of networks, to the published digits.
 
     A mean below a goal gets as many digits more as it takes not to read as the goal. Networks that
     diverged are counted apart, e.g. `95.0 ± 0.7 (9 of 10, 1 diverged)`. Where nothing is trained,
@@ -140,32 +140,32 @@ def ours(row: Row) -> str:
 
 
 def marked_ours(row: Row) -> str:
-    """The same with the signs of networks whose code nobody can look up."""
+    """Write our mean with the signs of networks whose code nobody can look up."""
     return f"{ours(row)} {signs(row)}".rstrip()
 
 
 def _reads_as(goal: float, mean: float, digits: int) -> bool:
-    """True if rounding moves a mean to the other side of a goal."""
+    """Look whether rounding moves a mean to the other side of a goal."""
     written = float(fixed(mean, digits))
     return mean < goal <= written or written <= goal < mean
 
 
 def over_networks(values: Sequence[float], *, digits: int, unit: str) -> str:
-    """Mean and standard error of a quantity over the networks, e.g. `80.1 ± 2.3 %`."""
+    """Write mean and standard error of a quantity over the networks, e.g. `80.1 ± 2.3 %`."""
     summary = mean_and_standard_error(values)
     spread = f" ± {fixed(summary.standard_error, digits)}" if summary.count > 1 else ""
     return f"{plain(summary.mean, digits)}{spread}{unit}"
 
 
 def over_counted(values: Sequence[float], *, digits: int = 1, unit: str = " %") -> str:
-    """The same and how many networks, e.g. `80.1 ± 2.3 % (10 networks)`; no value: `–`."""
+    """Write mean, standard error and networks, e.g. `80.1 ± 2.3 % (10 networks)`; `–` for none."""
     if not values:
         return MISSING
     return f"{over_networks(values, digits=digits, unit=unit)} ({networks(len(values))})"
 
 
 def difference(row: Row) -> str:
-    """Ours minus published with its interval, e.g. `+0.4 [−1.0, +1.8]`, marked if that lacks 0."""
+    """Write ours minus published, e.g. `+0.4 [−1.0, +1.8]`; marked if the interval lacks 0."""
     found = row.judgement.difference
     if found is None:
         return MISSING
@@ -175,12 +175,12 @@ def difference(row: Row) -> str:
 
 
 def plain(value: float, digits: int) -> str:
-    """A number with a minus as wide as a digit where it is negative; zero has none."""
+    """Write a number with a minus as wide as a digit where it is negative; zero has none."""
     return signed(value, digits).removeprefix("+")
 
 
 def signed(value: float, digits: int) -> str:
-    """A number with its sign, and a minus as wide as a plus; zero has none."""
+    """Write a number with its sign, and a minus as wide as a plus; zero has none."""
     if math.isinf(value):
         return "+∞" if value > 0 else "−∞"
     text = fixed(abs(value), digits)
@@ -190,17 +190,17 @@ def signed(value: float, digits: int) -> str:
 
 
 def floor(row: Row) -> str:
-    """Score of answers that ignore the problem."""
+    """Write the score of answers that ignore the problem."""
     return _level(row, row.floor)
 
 
 def ceiling(row: Row) -> str:
-    """Score of the rule itself."""
+    """Write the score of the rule itself."""
     return _level(row, row.ceiling)
 
 
 def _level(row: Row, level: float) -> str:
-    """A floor or a ceiling: to a digit in percent, otherwise to the published digits."""
+    """Write a floor or a ceiling: to a digit in percent, otherwise to the published digits."""
     if math.isnan(level):
         return MISSING
     number = row.claim.published
@@ -209,13 +209,13 @@ def _level(row: Row, level: float) -> str:
 
 
 def budget(row: Row) -> str:
-    """Share of the paper's steps, e.g. `10 %`."""
+    """Write the share of the paper's steps, e.g. `10 %`."""
     fraction = row.judgement.fraction
     return MISSING if fraction is None else f"{100 * fraction:.3g} %"
 
 
 def shares(low: float, high: float) -> str:
-    """Shares of the paper's steps, from the smallest to the largest, e.g. `2.5–100 %`."""
+    """Write shares of the paper's steps, from the smallest to the largest, e.g. `2.5–100 %`."""
     return f"{span(f'{100 * low:.3g}', f'{100 * high:.3g}')} %"
 
 
@@ -226,23 +226,23 @@ def steps(rows: Sequence[Row]) -> str:
 
 
 def span(low: str, high: str) -> str:
-    """From one number to another, or the number if they are the same."""
+    """Format a range, or one number if both ends are equal."""
     return low if low == high else f"{low}–{high}"
 
 
 def networks(fewest: int, most: int | None = None) -> str:
-    """Text of a number of networks, e.g. `1 network` or `2–10 networks`."""
+    """Write a number of networks, e.g. `1 network` or `2–10 networks`."""
     most = fewest if most is None else most
     return f"{span(str(fewest), str(most))} network{'' if most == 1 else 's'}"
 
 
 def verdict(row: Row) -> str:
-    """The verdict."""
+    """Write the verdict."""
     return row.judgement.verdict.value
 
 
 def seconds(row: Row) -> str:
-    """Seconds of all networks together."""
+    """Write the seconds of all networks together."""
     return MISSING if row.seconds is None else f"{row.seconds:,.0f}"
 
 
@@ -260,12 +260,12 @@ COLUMNS: Final[dict[str, Callable[[Row], str]]] = {
 
 
 def place(row: Row) -> str:
-    """Row and column as published, e.g. `ESBN + TCN, m = 95`."""
+    """Name row and column as published, e.g. `ESBN + TCN, m = 95`."""
     return one_line(f"{row.claim.row}, {row.claim.column}")
 
 
 def tally(report: Report) -> str:
-    """Number of claims by verdict, in a line."""
+    """Count the claims by verdict, in a line."""
     return " · ".join(f"{count} {word}" for word, count in report.verdicts.items())
 
 
@@ -281,7 +281,7 @@ COMMON_NOTES: Final = (
 
 
 def notes(report: Report) -> list[str]:
-    """Notes on the table, a sentence or two each."""
+    """Write notes on the table, a sentence or two each."""
     lacking = dict.fromkeys(
         row.claim.data for row in report.rows if row.judgement.verdict is Verdict.NEEDS_DATA
     )
@@ -297,7 +297,7 @@ def notes(report: Report) -> list[str]:
 
 
 def own_notes(report: Report) -> list[str]:
-    """Notes on this table alone.
+    """Write notes on this table alone.
 
     Args:
         report: The table.
@@ -322,7 +322,7 @@ def own_notes(report: Report) -> list[str]:
 
 
 def _numbers(report: Report) -> dict[str, str]:
-    """Notes on the metrics and their format."""
+    """Write notes on the metrics and their format."""
     metrics = dict.fromkeys(row.claim.metric for row in report.rows)
     measures = dict.fromkeys(measure_of(metric) for metric in metrics)
     said: dict[str, str] = {}
@@ -394,7 +394,7 @@ def _mixed_code(report: Report) -> list[str]:
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Whole numbers in ascending order, those that follow each other as a range, e.g. `0–3, 7`.
+    """Write whole numbers in ascending order, neighbors as a range, e.g. `0–3, 7`.
 
     Args:
         numbers: The numbers.
@@ -421,7 +421,7 @@ STAR: Final = (
 
 
 def _goals(report: Report) -> list[str]:
-    """The goals of our own, in words."""
+    """Write our goals in words."""
     own = [row for row in report.rows if isinstance(row.claim.published, Unpublished)]
     bare = [row for row in own if published(row) == MISSING]
     signs = dict.fromkeys(published(row)[0] for row in own if row not in bare)
@@ -448,7 +448,7 @@ def _goals(report: Report) -> list[str]:
 
 
 def _rule(rule: VerdictRule) -> str:
-    """A verdict rule in words."""
+    """Write a verdict rule in words."""
     interval = f"{100 * rule.confidence:g} % interval"
     return (
         f"Reproduced: the {interval} lies within ±{rule.margin:g}; or it holds 0, the difference "
