@@ -62,7 +62,14 @@ class TypeInference(nn.Module):
 
     def functional(self) -> TypingParameters:
         """The weights, for `farfield.functional.type_inference`."""
-        return TypingParameters(*self.parameters())
+        return TypingParameters(
+            self.norm.weight,
+            self.norm.bias,
+            self.hidden.weight,
+            self.hidden.bias,
+            self.out.weight,
+            self.out.bias,
+        )
 
     def forward(self, x: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch type"]:
         """The types, of any length."""

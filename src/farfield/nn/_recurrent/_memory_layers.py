@@ -97,8 +97,16 @@ class NTMLayer(SequenceLayer):
         return zeros, zeros, read, weights, self.memory.expand(1, batch, -1, -1)
 
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        weights = (*self.controller.parameters(), *self.heads.parameters(), self.memory)
-        parameters = NTMParameters(*weights)
+        cell = self.controller
+        parameters = NTMParameters(
+            weight_ih=cell.weight_ih,
+            weight_hh=cell.weight_hh,
+            bias_ih=cell.bias_ih,
+            bias_hh=cell.bias_hh,
+            heads_weight=self.heads.weight,
+            heads_bias=self.heads.bias,
+            memory=self.memory,
+        )
         begun = NTMState(*(part.squeeze(0) for part in state))
         outputs, last = ntm_states(x, parameters, begun)
         return outputs, tuple(part.unsqueeze(0) for part in last)
@@ -190,7 +198,15 @@ class DNC(SequenceLayer):
         return tuple(x.new_zeros(1, x.shape[1], *shape) for shape in shapes)
 
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        parameters = DNCParameters(*self.controller.parameters(), *self.interface.parameters())
+        cell = self.controller
+        parameters = DNCParameters(
+            weight_ih=cell.weight_ih,
+            weight_hh=cell.weight_hh,
+            bias_ih=cell.bias_ih,
+            bias_hh=cell.bias_hh,
+            interface_weight=self.interface.weight,
+            interface_bias=self.interface.bias,
+        )
         outputs, last = dnc(x, parameters, DNCState(*(part.squeeze(0) for part in state)))
         return outputs, tuple(part.unsqueeze(0) for part in last)
 
@@ -363,10 +379,22 @@ class RelationalMemoryCore(SequenceLayer):
         return memory, torch.zeros_like(memory)
 
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        layers = (self.encode, self.attention, self.norm1, self.mlp1, self.mlp2, self.norm2)
-        gates = (self.gates_input.weight, self.gates_hidden.weight, self.gates_input.bias)
-        weights = (*(own for layer in layers for own in layer.parameters()), *gates)
-        parameters = RelationalMemoryParameters(*weights)
+        parameters = RelationalMemoryParameters(
+            encode_weight=self.encode.weight,
+            encode_bias=self.encode.bias,
+            attention_weight=self.attention.weight,
+            norm1_weight=self.norm1.weight,
+            norm1_bias=self.norm1.bias,
+            mlp1_weight=self.mlp1.weight,
+            mlp1_bias=self.mlp1.bias,
+            mlp2_weight=self.mlp2.weight,
+            mlp2_bias=self.mlp2.bias,
+            norm2_weight=self.norm2.weight,
+            norm2_bias=self.norm2.bias,
+            gates_input_weight=self.gates_input.weight,
+            gates_hidden_weight=self.gates_hidden.weight,
+            gates_bias=self.gates_input.bias,
+        )
         memory, hidden = (part.squeeze(0) for part in state)
         outputs, *last = relational_memory(x, memory, hidden, parameters, num_heads=self.num_heads)
         return outputs, tuple(part.unsqueeze(0) for part in last)
