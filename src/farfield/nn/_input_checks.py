@@ -1,4 +1,4 @@
-"""Checks of inputs: width and type must be those of the weights."""
+"""Checks of inputs: width and type must agree with the weights."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ def check_input_size(shape: tuple[int, ...], input_size: int) -> None:
     """Raise `ValueError` for inputs of another width.
 
     Args:
-        shape: Of the inputs, the features last.
-        input_size: How many there must be.
+        shape: Shape of the inputs, the features last.
+        input_size: Number of features that the layer reads.
 
     Raises:
-        ValueError: If there are others.
+        ValueError: If the inputs have another number of features.
     """
     if shape[-1] != input_size:
         raise ValueError(f"input must have input_size={input_size} features, got {shape[-1]}")
@@ -26,12 +26,12 @@ def check_dtype(x: Tensor, module: nn.Module, *, name: str = "x") -> None:
     A replica of `torch.nn.DataParallel` has no parameters, so there torch refuses in its words.
 
     Args:
-        x: The inputs.
-        module: What has the weights.
-        name: Of the argument.
+        x: Inputs.
+        module: Module with the weights.
+        name: Name of the argument.
 
     Raises:
-        ValueError: If they are of another type.
+        ValueError: If the inputs are of another type.
     """
     if torch.compiler.is_compiling():  # which cannot look for the first of the weights
         return

@@ -24,8 +24,8 @@ class NoisyLinear(nn.Module):
     $$y = (W + S \circ f(\epsilon')\, f(\epsilon)^\top)\, x + b + s \circ f(\epsilon'), \qquad
       f(\epsilon) = \mathrm{sgn}(\epsilon) \sqrt{|\epsilon|}$$
 
-    An agent that always takes its best action explores by the noise, as far as it has not learned
-    to do without. Unlike in `torch.nn.Dropout` nothing is drawn here: noise is given.
+    An agent that always takes its best action explores by the noise until it learns to ignore the
+    noise. Unlike in `torch.nn.Dropout` nothing is drawn here: noise is given.
 
     Args:
         in_features: Number of inputs $n$.
@@ -74,7 +74,7 @@ class NoisyLinear(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch feature"], noise: Float[Tensor, "*_ both"] | None = None
     ) -> Float[Tensor, "*batch out"]:
-        """The outputs.
+        """Apply the layer with noisy weights.
 
         Args:
             x: The inputs.
@@ -88,7 +88,7 @@ class NoisyLinear(nn.Module):
         )
 
     def extra_repr(self) -> str:
-        """The sizes, for `print`."""
+        """Return the sizes, for `print`."""
         return f"in_features={self.in_features}, out_features={self.out_features}"
 
 
@@ -162,7 +162,7 @@ class QuantileHead(nn.Module):
         fractions: Float[Tensor, "batch quantile"],
         noise: Float[Tensor, "batch both"] | None = None,
     ) -> Float[Tensor, "batch quantile class"]:
-        """The quantiles.
+        """Return the quantiles of each action.
 
         Args:
             z: The embeddings.

@@ -34,8 +34,8 @@ class AnalogyEncoder(nn.Module):
 
     Convolutions of 4×4 with stride 2, padding 1 and 32 channels halve the image four times; two
     layers of `hidden_size` units and a linear one of `out_features` follow. `ConvEncoder` halves
-    three times and ends in a ReLU; here the embedding may have any sign, as what is to be
-    normalized should.
+    three times and ends in a ReLU; here the embedding may have any sign, as inputs of a
+    normalizer should.
 
     Args:
         item_shape: Height, width and channels of an image; sides are multiples of 16 pixels.
@@ -111,9 +111,9 @@ class AnalogyEncoder(nn.Module):
         return linear(hidden, self.output.weight, self.output.bias)
 
     def _overlay(self, items: Shaped[Tensor, "item height width channel"]) -> Overlay:
-        """The images as the first of them, and the window in which any other differs from it."""
+        """Split images into the first image and the window in which other images differ."""
         down, across = slice(0, self.item_shape[0]), slice(0, self.item_shape[1])
-        # Pixels that all images share are those of the first; each has gradients of its own.
+        # Pixels that all images share are those of the first; each has separate gradients.
         alone = items.requires_grad and torch.is_grad_enabled()
         if not (alone or is_transformed() or is_recorded()) and len(items):
             down, across = differing((items.amax(0) != items.amin(0)).any(-1))
@@ -130,7 +130,7 @@ class AnalogyEncoder(nn.Module):
         return Overlay(base, window, down.start, across.start)
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Return the options, for `print`."""
         return (
             f"item_shape={self.item_shape}, out_features={self.out_features}, "
             f"coordinates={self.coordinates}"
@@ -140,7 +140,7 @@ class AnalogyEncoder(nn.Module):
 def _coordinates(
     maps: Float[Tensor, "item channel height width"],
 ) -> Float[Tensor, "2 height width"]:
-    """Row and column of every pixel, from 0 to 1."""
+    """Return row and column of every pixel, from 0 to 1."""
     down, across = (
         torch.linspace(0, 1, side, dtype=maps.dtype, device=maps.device) for side in maps.shape[-2:]
     )

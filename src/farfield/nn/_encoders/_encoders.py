@@ -1,4 +1,4 @@
-"""Encoders of small grey images: each distinct item to one embedding."""
+"""Encoders of small gray images: each distinct item to one embedding."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class MLPEncoder(nn.Module):
 class RandomEncoder(nn.Module):
     """One random layer with a ReLU that is never trained.
 
-    What a reasoner achieves on it owes nothing to learned features.
+    A score that a reasoner reaches on it owes nothing to learned features.
 
     Args:
         item_shape: Height and width of an image in pixels.
@@ -188,14 +188,14 @@ def _layer(in_features: int, out_features: int, generator: torch.Generator | Non
 
 
 def check_item_shape(item_shape: tuple[int, ...]) -> tuple[int, int]:
-    """Height and width of a grey image, if it is one."""
+    """Return height and width of a gray image, if it is one."""
     if len(item_shape) != 2:
         raise ValueError(f"item_shape must be (height, width), got {item_shape}")
     return (item_shape[0], item_shape[1])
 
 
 def check_color_shape(item_shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """Height, width and channels of a color image, if it is one."""
+    """Return height, width and channels of a color image, if it is one."""
     if len(item_shape) != 3:
         raise ValueError(f"item_shape must be (height, width, channel), got {item_shape}")
     return (item_shape[0], item_shape[1], item_shape[2])
@@ -211,7 +211,7 @@ def check_items(items: Tensor, item_shape: tuple[int, ...]) -> None:
 def coordinates(
     item_shape: tuple[int, ...], like: Tensor
 ) -> tuple[Float[Tensor, " height"], Float[Tensor, " width"]]:
-    """The coordinate of each row and each column, in lengths of the longer side."""
+    """Return the coordinate of each row and each column, in lengths of the longer side."""
     rows, columns = (
         torch.arange(side, dtype=like.dtype, device=like.device) / max(item_shape[:2])
         for side in item_shape[:2]

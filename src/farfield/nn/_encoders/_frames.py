@@ -1,4 +1,4 @@
-"""Encoder and decoder of grey frames: a narrow embedding, and a frame back from it."""
+"""Encoder and decoder of gray frames: a narrow embedding, and a frame back from it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HALVINGS: Final = 3
 
 @final
 class FrameEncoder(nn.Module):
-    """Embed grey frames with three convolutions and two hidden layers.
+    """Embed gray frames with three convolutions and two hidden layers.
 
     Each convolution has kernels of 4 × 4 and a stride of 2; ReLU follows all layers but the
     last, linear one. All parameters start as torch's layers do.
@@ -93,7 +93,7 @@ class FrameEncoder(nn.Module):
 
 @final
 class FrameDecoder(nn.Module):
-    """Draw grey frames from embeddings: the layers of `FrameEncoder` the other way round.
+    """Draw gray frames from embeddings: the layers of `FrameEncoder` the other way round.
 
     Two hidden layers and one that is folded into a map, then three transposed convolutions with
     kernels of 4 × 4 that each double height and width. ReLU follows all layers but the last,
@@ -173,12 +173,12 @@ class FrameDecoder(nn.Module):
 
 
 def _cells(item_shape: tuple[int, int]) -> int:
-    """Places of the smallest map."""
+    """Count the pixels of the smallest map."""
     return (item_shape[0] >> HALVINGS) * (item_shape[1] >> HALVINGS)
 
 
 def _checked(item_shape: tuple[int, ...]) -> tuple[int, int]:
-    """Height and width, if they can be halved."""
+    """Return height and width, if they can be halved three times."""
     whole = 1 << HALVINGS
     if len(item_shape) != 2 or any(side % whole for side in item_shape):
         raise ValueError(

@@ -23,7 +23,7 @@ class LinearEncoder(nn.Module):
 
     Args:
         item_shape: Shape of an item.
-        bound: First weights are uniform between −`bound` and `bound`.
+        bound: Initial weights are uniform between −`bound` and `bound`.
 
     Shape:
         `(item, *item_shape)`, floating-point or uint8 of 0…255 as fractions, to
@@ -72,15 +72,15 @@ class LinearEncoder(nn.Module):
 
 @final
 class LinearDecoder(nn.Module):
-    """A linear layer, folded into an item: logits of its pixels, or what else its numbers are.
+    """A linear layer, folded into an item: logits of its pixels, or other numbers.
 
     The way back from `LinearEncoder`, with a bias.
 
     Args:
         item_shape: Shape of an item.
-        in_features: Size of what is decoded.
-        bound: First weights are uniform between −`bound` and `bound`.
-        first_bias: What the biases start from. Where most numbers of an item are alike, as the
+        in_features: Number of features that are decoded.
+        bound: Initial weights are uniform between −`bound` and `bound`.
+        first_bias: First value of the biases. Where most numbers of an item are alike, as the
             pixels of a dark frame, a bias near their logit spares training a long plateau.
 
     Shape:
@@ -135,7 +135,7 @@ class WordEncoder(nn.Module):
 
     Args:
         num_outputs: Number of words.
-        bound: First weights are uniform between −`bound` and `bound`.
+        bound: Initial weights are uniform between −`bound` and `bound`.
 
     Shape:
         `(item, 1)`, integers, to `(item, out_features)`.
@@ -180,5 +180,5 @@ class WordEncoder(nn.Module):
         return F.embedding(items[:, 0], self.weight)
 
     def extra_repr(self) -> str:
-        """The sizes, for `print`."""
+        """Return the sizes, for `print`."""
         return f"{self.num_outputs}, {self.out_features}"

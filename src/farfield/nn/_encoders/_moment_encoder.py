@@ -37,7 +37,7 @@ class MomentEncoder(nn.Module):
     the center, the spread and the level are kept (`farfield.functional.spatial_moments`), and a
     linear layer mixes them. Where a picture changes by equal steps in place, width or brightness,
     so does the embedding, inside the range of training and outside. `AnalogyEncoder` learns its
-    own code for place and width, within the range that it has seen.
+    own code for position and width, within the range that it has seen.
 
     Args:
         item_shape: Height, width and channels of an image.
@@ -50,15 +50,15 @@ class MomentEncoder(nn.Module):
         `(item, out_features)`.
 
     Attributes:
-        convolutions: What makes the maps.
+        convolutions: Convolutions that make the maps.
         output: The linear layer.
 
     Raises:
         ValueError: If a size is below 1, or the kernel even.
 
     Reference:
-        Made for webb2020, whose supplement 4 names the lack of a code for location as what holds
-        its encoder back.
+        Made for webb2020, whose supplement 4 names the lack of a code for location as the
+        weakness of its encoder.
     """
 
     is_pure: ClassVar[bool] = True
@@ -114,7 +114,7 @@ class MomentEncoder(nn.Module):
     def _mapped(
         self, maps: Float[Tensor, "item height width channel"]
     ) -> Float[Tensor, "item height width feature"]:
-        """The maps, channels last; a convolution of single pixels is a product of matrices."""
+        """Compute the maps, channels last; a convolution of single pixels is a matrix product."""
         first, *others = cast("Iterable[nn.Conv2d]", self.convolutions)
         if self.kernel_size == 1:
             maps = maps @ first.weight[:, :, 0, 0].t()
@@ -129,9 +129,9 @@ class MomentEncoder(nn.Module):
         items: Shaped[Tensor, "item height width channel"],
         background: Shaped[Tensor, "item channel"],
     ) -> tuple[slice, slice]:
-        """The rows and columns outside of which all maps of all items are zero."""
+        """Return the rows and columns outside of which all maps of all items are zero."""
         if (
-            is_transformed()  # what is looked at may not depend on what is seen
+            is_transformed()  # the window may not depend on values
             or is_recorded()
             or len(items) == 0
             or bool((background != background[:1]).any())
@@ -146,14 +146,14 @@ class MomentEncoder(nn.Module):
         return down, across
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Return the options, for `print`."""
         return f"item_shape={self.item_shape}, out_features={self.out_features}"
 
 
 def border_median(
     pictures: Shaped[Tensor, "item height width channel"],
 ) -> Shaped[Tensor, "item channel"]:
-    """The median of the border of each picture, channel by channel: its background.
+    """Return the median of the border of each picture, its background, channel by channel.
 
     Args:
         pictures: The pictures; less than half of the border of each may show an object.

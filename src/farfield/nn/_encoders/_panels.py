@@ -31,8 +31,8 @@ _HALVINGS = 4
 class PanelEncoder(nn.Module):
     """Four convolutions with a ReLU each, and nothing behind them.
 
-    Convolutions of 3×3 with stride 2, padding 1 and 32 channels halve the image four times; what
-    remains, 5×5×32 = 800 numbers of an image of 80×80, is the embedding. `AnalogyEncoder` has
+    Convolutions of 3×3 with stride 2, padding 1 and 32 channels halve the image four times; the
+    remaining numbers, 5×5×32 = 800 of an image of 80×80, are the embedding. `AnalogyEncoder` has
     layers behind its convolutions; here the embedding cannot be negative.
 
     Args:
@@ -85,7 +85,7 @@ class PanelEncoder(nn.Module):
         return maps.flatten(1)
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Return the options, for `print`."""
         return f"item_shape={self.item_shape}"
 
 
@@ -98,13 +98,13 @@ _FAINTEST: Final = 0.05
 _SHADES: Final = 32
 _BLOCK: Final = 8
 _STEP: Final = 1 / 32
-"""From one size to the next, in sides of a cell; sizes begin at a quarter of one."""
+"""Difference between sizes, in sides of a cell; sizes begin at a quarter of a side."""
 _NUM_SIZES: Final = 27
 _WIDTH: Final = 1 / 24
 """Distance from a level at which the membership of a size is 1/e."""
 _MIN_PIXELS: Final = 14
 _MIN_FRACTION: Final = 0.16
-"""Of the square around it that a figure fills: what is left of a line fills less."""
+"""Least fraction that a figure fills of the square around it; rests of lines fill less."""
 _MIN_OF_LINE: Final = 3
 _FORM: Final = (
     (0.6, 0.95, 0.95, 0.0, 0.0, 0.07, 0.07, 0.0),
@@ -135,7 +135,7 @@ class FigureEncoder(nn.Module):
     | kinds of figures | `num_kinds`, learned |
     | shades of lines | 32, from white to black |
 
-    What is darker than 5 % is drawn. A figure is what an opening by 2×2 leaves of that in a cell,
+    Pixels darker than 5 % are drawn. A figure is the rest of an opening by 2×2 of them in a cell,
     of the commonest shade, if it has at least 14 pixels and fills 0.16 of the square around it. All
     pixels of that shade in its cell belong to it, and all else that is drawn is a line. A block has
     a line from one pixel on, a shade of lines from three. The size of a figure is the longer side
@@ -247,7 +247,7 @@ class FigureEncoder(nn.Module):
     def _separate(
         self, drawn: Bool[Tensor, "item height width"], shades: Int64[Tensor, "item height width"]
     ) -> tuple[_Figures, Bool[Tensor, "item height width"]]:
-        """The figures, and the pixels of lines; numbers in float32."""
+        """Separate the figures from the pixels of lines; numbers in float32."""
         pixels, thick = self._cut(shades), self._cut(_open(drawn))
         shade = _count_shades(pixels, thick).argmax(1)
         alike = pixels == shade[:, None]
@@ -280,30 +280,30 @@ class FigureEncoder(nn.Module):
         return _Figures(*(torch.unflatten(each, 0, grid) for each in figures)), lines
 
     def _cut(self, pixels: Shaped[Tensor, "item height width"]) -> Shaped[Tensor, "_ pixel"]:
-        """The pixels of each cell, cell by cell."""
+        """Cut panels into the pixels of each cell, cell by cell."""
         inner = F.pad(pixels, (-self.margin,) * 4)
         return rearrange(inner, "b (r h) (c w) -> (b r c) (h w)", r=self.cells, c=self.cells)
 
     def _put_back(self, cells: Bool[Tensor, "_ pixel"]) -> Bool[Tensor, "item height width"]:
-        """The panels of these cells, with nothing in the margins."""
+        """Put cells back into panels, with nothing in the margins."""
         pattern = "(b r c) (h w) -> b (r h) (c w)"
         inner = rearrange(cells, pattern, r=self.cells, c=self.cells, h=self.cell_shape[0])
         return F.pad(inner, (self.margin,) * 4)
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Return the options, for `print`."""
         return f"item_shape={self.item_shape}, cells={self.cells}, margin={self.margin}"
 
 
 def _open(drawn: Bool[Tensor, "item height width"]) -> Bool[Tensor, "item height width"]:
-    """True for pixels of a 2×2 that is drawn whole."""
+    """Mark the pixels of each 2×2 block that is drawn completely."""
     return _of_four(operator.or_, F.pad(_of_four(operator.and_, drawn), (1, 1, 1, 1)))
 
 
 def _of_four(
     pick: Callable[[Tensor, Tensor], Tensor], pixels: Bool[Tensor, "item _ _"]
 ) -> Bool[Tensor, "item _ _"]:
-    """All four pixels, or any, of every 2×2."""
+    """Combine the four pixels of every 2×2 block by `and` or `or`."""
     pixels = pick(pixels[:, :-1], pixels[:, 1:])
     return pick(pixels[:, :, :-1], pixels[:, :, 1:])
 
@@ -311,7 +311,7 @@ def _of_four(
 def _count_shades(
     shades: Int64[Tensor, "item pixel"], there: Shaped[Tensor, "item pixel"]
 ) -> Float[Tensor, "item shade"]:
-    """The number of pixels of each shade, of those that are there."""
+    """Count the pixels of each shade within a mask."""
     nothing = torch.zeros(shades.shape[0], _SHADES, device=shades.device)
     return nothing.scatter_add(1, shades, there.float())
 
@@ -319,7 +319,7 @@ def _count_shades(
 def _box(
     occupied: Bool[Tensor, "item line"],
 ) -> tuple[Float[Tensor, " item"], Float[Tensor, " item"]]:
-    """The middle of the rows or columns that hold something, from the cell's, and their extent."""
+    """Find the middle, from the middle of the cell, and the extent of occupied rows or columns."""
     side = occupied.shape[1]
     up = torch.arange(1.0, side + 1, device=occupied.device)
     last, first = (occupied * up).amax(1), side + 1 - (occupied * up.flip(0)).amax(1)
@@ -327,7 +327,7 @@ def _box(
 
 
 def _moments(mask: Bool[Tensor, "item height width"]) -> tuple[Float[Tensor, " item"], ...]:
-    """Pixels, center of mass right and down of the cell's center, and central second moments.
+    """Return area, center of mass from the center of the cell, and central second moments.
 
     Sums are of quarters of integers, exact in float32 for cells of a usual size.
     """
@@ -340,5 +340,5 @@ def _moments(mask: Bool[Tensor, "item height width"]) -> tuple[Float[Tensor, " i
 
 
 def _centered(side: int, device: torch.device) -> Tensor:
-    """Coordinates of pixels, from the middle."""
+    """Return coordinates of pixels, from the middle."""
     return torch.arange(side, device=device) + 0.5 - side / 2

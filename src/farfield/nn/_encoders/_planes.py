@@ -23,10 +23,10 @@ from farfield.nn._nfm._multi_pass import LayerRead, MultiPass
 class Placement(Protocol):
     """Placement of normalizers in a recurrent cell, with their widths.
 
-    There is a place before each non-linearity, by the name the cell gives it, and one for each of
-    the two projections with the gates side by side, `"input"` for $W_x x_t$ and `"hidden"` for
-    $W_h h_{t-1}$. A place that is not named is left as it is, so any other choice is a class of
-    one's own with this one method.
+    A normalizer can precede each non-linearity, by the name of the non-linearity in the cell, and
+    each of the two projections with the gates side by side, `"input"` for $W_x x_t$ and `"hidden"`
+    for $W_h h_{t-1}$. Names left out get no normalizer, so any other choice is a class with this
+    method.
 
     Reference:
         ren2017, section 4.2 and appendix B, which have two of them.
@@ -35,7 +35,7 @@ class Placement(Protocol):
     def widths(
         self, gates: Sequence[str], carried: Sequence[str], hidden_size: int
     ) -> Mapping[str, int]:
-        """Number of features of each normalizer, by its place.
+        """Return the number of features of each normalizer, by name.
 
         Args:
             gates: Names of the non-linearities that the projections feed, in their order.
@@ -51,7 +51,7 @@ class PerNonlinearity:
 
     $$\bar\sigma(x) = \sigma(N(x)), \qquad \overline{\tanh}(x) = \tanh(N(x))$$
 
-    takes the place of $\sigma$ and $\tanh$, with a normalizer $N$ for each: five in an LSTM
+    replace $\sigma$ and $\tanh$, with a normalizer $N$ for each: five in an LSTM
     (input gate, forget gate, candidate, output gate, new cell), three in a GRU (reset gate, update
     gate, candidate), one in a plain recurrent network. `PerProjection` normalizes all gates
     together, before the sum.
@@ -63,7 +63,7 @@ class PerNonlinearity:
     def widths(
         self, gates: Sequence[str], carried: Sequence[str], hidden_size: int
     ) -> Mapping[str, int]:
-        """Each as wide as the hidden state.
+        """Return the width of the hidden state for each non-linearity.
 
         Args:
             gates: Names of the non-linearities that the projections feed, in their order.
@@ -89,7 +89,7 @@ class PerProjection:
     def widths(
         self, gates: Sequence[str], carried: Sequence[str], hidden_size: int
     ) -> Mapping[str, int]:
-        """The projections as wide as all gates together, the cell as the hidden state.
+        """Return the width of all gates for the projections, of the hidden state for the cell.
 
         Args:
             gates: Names of the non-linearities that the projections feed, in their order.
@@ -124,7 +124,7 @@ class PlanesEncoder(nn.Module):
         output: The layer behind them.
 
     Raises:
-        ValueError: If `item_shape` has not three sizes, or nothing is left after the convolutions.
+        ValueError: If `item_shape` is not three sizes, or nothing is left by the convolutions.
 
     Reference:
         lamb2022, section 8.4.3.
@@ -184,9 +184,9 @@ class PlanesEncoder(nn.Module):
 class PlanesNFMEncoder(nn.Module):
     """A `PlanesEncoder` in several passes, with neural function modules after its convolutions.
 
-    In the last pass each convolution reads what all of them have given so far, in this pass and in
-    those before. At first that adds nothing: it embeds as the `PlanesEncoder` that is made of the
-    same generator.
+    In the last pass each convolution reads the outputs of all convolutions so far, in this pass and
+    in earlier passes. At first that adds nothing: it embeds as the `PlanesEncoder` of the same
+    generator.
 
     Args:
         item_shape: Channels, height and width of an item.
@@ -247,5 +247,5 @@ class PlanesNFMEncoder(nn.Module):
         return found
 
     def trace(self, items: Shaped[Tensor, "item ..."]) -> tuple[LayerRead, ...]:
-        """Reads of the convolutions, as in `MultiPass.trace`."""
+        """Return the reads of the convolutions, as in `MultiPass.trace`."""
         return self.core.trace(items)

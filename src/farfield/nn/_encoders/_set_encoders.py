@@ -100,7 +100,7 @@ class PatchEncoder(nn.Module):
         return elements if self.positions is None else elements + self.positions
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Return the options, for `print`."""
         return f"item_shape={self.item_shape}, patch_size={self.patch_size}"
 
 
@@ -161,12 +161,12 @@ class ComponentEncoder(nn.Module):
         return items.unsqueeze(-1) * self.weight + self.positions
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Return the options, for `print`."""
         return f"item_shape={self.item_shape}, out_features={self.out_features}"
 
 
 def _drawn(shape: tuple[int, ...], std: float, generator: torch.Generator | None) -> nn.Parameter:
-    """Numbers drawn from a normal distribution."""
+    """Draw parameters from a normal distribution."""
     numbers = nn.Parameter(torch.empty(shape))
     nn.init.normal_(numbers, std=std, generator=generator)
     return numbers

@@ -35,9 +35,9 @@ class SilhouetteEncoder(nn.Module):
     for the color $c$ of a pixel. A pixel belongs to one map and leaves every other at zero, so that
     a map may hold one object alone, whatever else an image shows and however many pixels it takes.
     Of the largest value of each row and column center, spread and level are kept
-    (`farfield.functional.silhouette_moments`), which do not depend on what hides a part. All maps
-    go through one linear layer $A$ and none is mixed with another: a large move of what is
-    irrelevant does not drown a small one of what counts. `MomentEncoder` takes off an even
+    (`farfield.functional.silhouette_moments`), which do not depend on objects that hide a part.
+    All maps go through one linear layer $A$ and none is mixed with another: a large move of an
+    irrelevant map does not drown a small move of a relevant map. `MomentEncoder` subtracts an even
     background instead, sums over all pixels that are left, and mixes its maps.
 
     Args:
@@ -59,7 +59,7 @@ class SilhouetteEncoder(nn.Module):
         ValueError: If a size is below 1, or there is one map alone.
 
     Reference:
-        Made for webb2020's analogies, in clutter. Maps that compete for what is seen: Locatello et
+        Made for webb2020's analogies, in clutter. Maps that compete for objects: Locatello et
         al. 2020 (slot attention).
     """
 
@@ -105,17 +105,17 @@ class SilhouetteEncoder(nn.Module):
     def _strongest(
         self, pixels: Float[Tensor, "item height width channel"]
     ) -> tuple[Int64[Tensor, "item feature width"], Int64[Tensor, "item feature height"]]:
-        """The row of the largest value of every column of each map, and the column of every row."""
+        """Find the row of the maximum of every column of each map, and the column of every row."""
         with torch.no_grad():
             maps = _won(torch.einsum("kc,nhwc->nkhw", self.colors, pixels))
             return maps.argmax(2), maps.argmax(3)
 
     def _profile(
         self,
-        pixels: Float[Tensor, "item along place channel"],
-        where: Int64[Tensor, "item feature place"],
-    ) -> Float[Tensor, "item place feature"]:
-        """The values of maps at one pixel of each line: gradients go through these alone."""
+        pixels: Float[Tensor, "item along line channel"],
+        where: Int64[Tensor, "item feature line"],
+    ) -> Float[Tensor, "item line feature"]:
+        """Return the values of maps at one pixel of each line; only these get gradients."""
         colors = pixels.gather(1, where[..., None].expand(*where.shape, pixels.shape[3]))
         responses = colors @ self.colors.t()
         itself = torch.eye(len(self.colors), dtype=torch.bool, device=colors.device)[:, None]
@@ -123,14 +123,14 @@ class SilhouetteEncoder(nn.Module):
         return torch.relu(responses.diagonal(dim1=1, dim2=3) - rivals)
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Return the options, for `print`."""
         return f"item_shape={self.item_shape}, num_maps={len(self.colors)}"
 
 
 def _won(
     responses: Float[Tensor, "item feature height width"],
 ) -> Float[Tensor, "item feature height width"]:
-    """The lead of each map over all others, or zero."""
+    """Return the lead of each map over all other maps, or zero."""
     first, *others = responses.unbind(1)
     second = torch.full_like(first, -torch.inf)
     for other in others:  # several times as fast as topk

@@ -86,7 +86,7 @@ class CenterImages(nn.Module):
         mean_images: Means of the images of a data set.
         includes_test: Whether the mean is that of training and test images, as in the released
             code; otherwise it is that of training images.
-        scale: $s$, the number that full intensity is: 255 keeps levels as they are in files.
+        scale: $s$, the number that full intensity is: 255 keeps the levels of the files.
 
     Shape:
         `(item, channel, height, width)`, uint8 of 0…255 or floating-point of 0…1, to the same in
@@ -96,7 +96,7 @@ class CenterImages(nn.Module):
         ValueError: If images have another shape than their mean.
 
     Reference:
-        ren2017, section 4.1, which does not say what images the mean is of.
+        ren2017, section 4.1, which does not name the images of the mean.
     """
 
     is_pure: ClassVar[bool] = True

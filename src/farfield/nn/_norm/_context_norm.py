@@ -28,16 +28,16 @@ class ContextNorm(Normalizer):
 
     $$y_{jk} = \gamma_k \frac{z_{jk} - \mu_k}{\sqrt{\sigma^2_k + \epsilon}} + \beta_k$$
 
-    with mean $\mu_k$ and variance $\sigma^2_k$ of feature $k$ over the places $j$ of a segment.
-    `torch.nn.LayerNorm` normalizes over the features of one place and `torch.nn.BatchNorm1d`
-    over a batch; this one needs a single problem, and keeps how its places relate to each other.
+    with mean $\mu_k$ and variance $\sigma^2_k$ of feature $k$ over the time steps $j$ of a segment.
+    `torch.nn.LayerNorm` normalizes over the features of one time step and `torch.nn.BatchNorm1d`
+    over a batch; this one needs a single problem, and keeps the relations between its time steps.
 
     Args:
-        segments: Places that form one context each, e.g. `((0, 1), (2, 3), (4, 5))`; together
-            they name every place once. None is one context of all places, of any length.
-        correction: Subtracted from the number of places in the variance: 0 as published, 1 as in
-            the released code of webb2021.
-        affine: Whether gain and shift are learned; they are shared by all segments.
+        segments: Time steps that form one context each, e.g. `((0, 1), (2, 3), (4, 5))`; together
+            they name every time step once. None is one context of all time steps, of any length.
+        correction: Number subtracted from the number of time steps in the variance: 0 as
+            published, 1 as in the released code of webb2021.
+        affine: True for a learned gain and shift, shared by all segments.
 
     Shape:
         `(*batch, time, feature)` in and out, with an axis before time at least, and a mask
@@ -45,8 +45,8 @@ class ContextNorm(Normalizer):
 
     Raises:
         ValueError: If `z` is (batch, feature), which has no time, the segments overlap, leave a gap
-            or are no sequences, or one has no more than `correction` places, `correction` is below
-            0, `eps` negative or not finite, or the features are others.
+            or are no sequences, or one has no more than `correction` time steps, `correction` is
+            below 0, `eps` negative or not finite, or the number of features differs.
 
     Reference:
         webb2020, equations 1 to 3; webb2021, section 3.1.
@@ -81,10 +81,10 @@ class ContextNorm(Normalizer):
     def released(
         cls, num_features: int, *, segments: Sequence[Sequence[int]] | None = None
     ) -> ContextNorm:
-        """As in webb2021's released code: variances are unbiased.
+        """Build the normalizer of webb2021's released code: variances are unbiased.
 
         Args:
-            segments: Places that form one context each; None is one context of all places.
+            segments: Time steps that form one context each; None is one context of all.
         """
         return cls(num_features, segments=segments, correction=1)
 
@@ -145,11 +145,11 @@ class ContextWhitening(Normalizer):
     $$Y = \sqrt{D} \left(\tfrac{1}{s} Z Z^\top + \epsilon I\right)^{-1/2} \tfrac{1}{\sqrt s} Z,
       \qquad s = \tfrac{1}{T} \mathrm{tr}\, Z Z^\top$$
 
-    with $T$ places and $D$ features. What a reasoner that compares embeddings then finds is which
-    places are equal, exactly and whatever the encoder makes of the items, as long as the
-    embeddings of different items are linearly independent. `ContextNorm` takes out location and
-    scale of every feature by itself, and leaves the reasoner to learn which inner products mean
-    equal. It learns nothing; it does not know the places, so it needs no segments.
+    with $T$ time steps and $D$ features. A reasoner that compares embeddings then finds exactly
+    the equal time steps, for any encoder, as long as the embeddings of different items are linearly
+    independent. `ContextNorm` removes location and scale of every feature by itself, and leaves the
+    reasoner to learn which inner products mean equal. It learns nothing; it ignores the order of
+    time steps, so it needs no segments.
 
     Args:
         eps: Added to the spectrum, relative to its mean; at least 1e-13.
@@ -160,7 +160,7 @@ class ContextWhitening(Normalizer):
 
     Raises:
         ValueError: If `num_features` is below 1, `eps` too small or not finite, the features are
-            others, or `z` is (batch, feature), which has no time.
+            of another number, or `z` is (batch, feature), which has no time.
 
     Reference:
         A mechanism of this library; Huang et al. 2018 (huang2018) whiten over a batch.

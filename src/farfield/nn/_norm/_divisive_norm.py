@@ -25,7 +25,7 @@ class DivisiveNorm2d(Normalizer):
     with the mean over all channels of a square window around the unit, $\mathcal{A}$ for the mean
     and $\mathcal{B}$ for the squares. Beyond the border there are zeros, and means are divided by
     the full window. `GroupNorm` with one group has the whole image for its window, and
-    `torch.nn.LocalResponseNorm` divides by neighbouring channels without centring.
+    `torch.nn.LocalResponseNorm` divides by neighboring channels without centering.
 
     Args:
         window: Side of the summation field, pixels; the paper's radius R is 2 R + 1 here.
@@ -37,7 +37,7 @@ class DivisiveNorm2d(Normalizer):
         `(batch, channel, height, width)` in and out.
 
     Raises:
-        ValueError: If an argument is out of range or the channels are others.
+        ValueError: If an argument is out of range or the number of channels differs.
 
     Reference:
         ren2017, equations 3 and 4, table 1.
@@ -79,7 +79,7 @@ class DivisiveNorm2d(Normalizer):
         suppression_window: int | None = None,
         sigma: float = 1.0,
     ) -> DivisiveNorm2d:
-        """As in ren2017's released code: squares are divided by the size of the summation window.
+        """Build the normalizer of ren2017's released code, which divides by the wrong window size.
 
         Args:
             window: Side of the summation field, pixels.
@@ -129,14 +129,14 @@ class DivisiveNorm1d(Normalizer):
     Args:
         window: Number of units in the summation field, an even one reaching one further after the
             unit than before. The paper's radius R is 2 R + 1 here; 30 and 60 of the released code
-            are what stands here.
+            are the same numbers here.
         suppression_window: Number of units in the suppression field. None is `window`.
 
     Shape:
         `(*batch, feature)` in and out.
 
     Raises:
-        ValueError: If an argument is out of range or the features are others.
+        ValueError: If an argument is out of range or the number of features differs.
 
     Reference:
         ren2017, equations 6 and 7.

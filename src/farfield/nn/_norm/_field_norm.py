@@ -85,12 +85,12 @@ class FieldNorm(Normalizer):
         self.test_batch_size = test_batch_size
 
     def _field(self, z: Tensor) -> Fold:
-        """Field that is pooled."""
+        """Fold a batch into the field that is pooled."""
         raise NotImplementedError
 
     def forward(
-        self, z: Float[Tensor, "batch *places feature"]
-    ) -> Float[Tensor, "batch *places feature"]:
+        self, z: Float[Tensor, "batch *position feature"]
+    ) -> Float[Tensor, "batch *position feature"]:
         """Normalize the embeddings of a batch of problems."""
         affine, eps, kept = (self.weight, self.bias), self._smoothing(), self._kept(z)
 
@@ -102,14 +102,14 @@ class FieldNorm(Normalizer):
         return norm_by_statistics(z, *kept, *affine, eps=eps)
 
     def center(
-        self, z: Float[Tensor, "batch *places feature"]
-    ) -> Float[Tensor, "batch *places feature"]:
+        self, z: Float[Tensor, "batch *position feature"]
+    ) -> Float[Tensor, "batch *position feature"]:
         """Subtract the mean from the embeddings, and divide nothing."""
         if self._kept(z) is None:
             return self._in_batches(lambda part: field_center(part, self._field), z)
         return z - self.statistics(z).mean
 
-    def statistics(self, z: Float[Tensor, "batch *places feature"]) -> ContextStatistics:
+    def statistics(self, z: Float[Tensor, "batch *position feature"]) -> ContextStatistics:
         """Return location and scale that `forward` removes; `denormalize` restores them."""
         eps, kept = self._smoothing(), self._kept(z)
 
@@ -143,7 +143,7 @@ class TrainedFieldNorm(FieldNorm):
             1 as in the released PyTorch code of webb2020.
 
     Shape:
-        `(batch, *places, feature)` in and out.
+        `(batch, *position, feature)` in and out.
 
     Attributes:
         mean: Mean of the training set, nan before `calibrate`; None without training statistics.
@@ -175,7 +175,7 @@ class TrainedFieldNorm(FieldNorm):
         return self.mean is not None
 
     @torch.no_grad()
-    def calibrate(self, z: Float[Tensor, "batch *places feature"]) -> None:
+    def calibrate(self, z: Float[Tensor, "batch *position feature"]) -> None:
         """Take mean and variance of the embeddings of a whole training set, summed in float64."""
         if self.mean is None or self.variance is None:
             raise ValueError(

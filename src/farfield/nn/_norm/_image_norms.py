@@ -60,7 +60,7 @@ class MapNormalizer:
         check_fields(self)
 
     def __call__(self, num_channels: int, window: int) -> nn.Module:
-        """The normalizer of so many maps.
+        """Build the normalizer of a number of maps.
 
         Args:
             num_channels: Number of maps.
@@ -82,7 +82,7 @@ class MapNormalizer:
 
 @final
 class IdentityNorm(nn.Module):
-    """Leave activations as they are, where a normalizer could stand.
+    """Return activations unchanged, in place of a normalizer.
 
     `farfield.objectives.CenteredL1` finds it by its method `center`, which subtracts no mean: the
     penalty is then the mean absolute activation, as in the baselines with L1 of ren2017.
@@ -160,7 +160,7 @@ class SmoothedNorm(Normalizer):
         super().__init__(num_features, affine, learned_sigma, device, dtype, sigma=sigma)
 
     def _field(self, z: Tensor) -> Fold:
-        """Field that is pooled."""
+        """Fold the activations into the field that is pooled."""
         raise NotImplementedError
 
     def _by_torch(self, z: Tensor, eps: float) -> Tensor:
@@ -188,15 +188,15 @@ class LayerNorm(SmoothedNorm):
     $$v = z - \mathbb{E}[z], \qquad
       y = \gamma \frac{v}{\sqrt{\sigma^2 + \mathbb{E}[v^2]}} + \beta$$
 
-    with means over the features of one place. It is `torch.nn.LayerNorm` with $\sigma^2$ for its
-    `eps`, which here can be learned. For images ren2017 pools channels and places: that is
+    with means over the features of one vector. It is `torch.nn.LayerNorm` with $\sigma^2$ for its
+    `eps`, which here can be learned. For images ren2017 pools channels and pixels: that is
     `GroupNorm` with one group.
 
     Shape:
         `(*batch, feature)` in and out.
 
     Raises:
-        ValueError: If an argument is out of range or the features are others.
+        ValueError: If an argument is out of range or the number of features differs.
 
     Reference:
         ren2017, table 1 and section 3.2 (LN-s); webb2020, section 4.2.
@@ -211,19 +211,19 @@ class LayerNorm(SmoothedNorm):
 
 @final
 class InstanceNorm(SmoothedNorm):
-    r"""Normalize every channel of an image over its places, smoothed by a constant.
+    r"""Normalize every channel of an image over its pixels, smoothed by a constant.
 
     $$v = z - \mathbb{E}[z], \qquad
       y = \gamma \frac{v}{\sqrt{\sigma^2 + \mathbb{E}[v^2]}} + \beta$$
 
-    with means over the places of one channel of one image. It is `torch.nn.InstanceNorm2d` with
+    with means over the pixels of one channel of one image. It is `torch.nn.InstanceNorm2d` with
     $\sigma^2$ for its `eps`, which here can be learned.
 
     Shape:
-        `(batch, channel, *place)` in and out.
+        `(batch, channel, *position)` in and out.
 
     Raises:
-        ValueError: If an argument is out of range or the channels are others.
+        ValueError: If an argument is out of range or the number of channels differs.
 
     Reference:
         ren2017, section 2.1 and equations 3 and 4.
@@ -247,12 +247,12 @@ class InstanceNorm(SmoothedNorm):
 
 @final
 class GroupNorm(SmoothedNorm):
-    r"""Normalize an image over its places and groups of its channels, smoothed by a constant.
+    r"""Normalize an image over its pixels and groups of its channels, smoothed by a constant.
 
     $$v = z - \mathbb{E}[z], \qquad
       y = \gamma \frac{v}{\sqrt{\sigma^2 + \mathbb{E}[v^2]}} + \beta$$
 
-    with means over all places and the channels of a group. It is `torch.nn.GroupNorm` with
+    with means over all pixels and the channels of a group. It is `torch.nn.GroupNorm` with
     $\sigma^2$ for its `eps`, which here can be learned. One group is the layer normalization of
     ren2017 for images.
 
@@ -260,10 +260,10 @@ class GroupNorm(SmoothedNorm):
         num_groups: Number of groups of consecutive channels.
 
     Shape:
-        `(batch, channel, *place)` in and out.
+        `(batch, channel, *position)` in and out.
 
     Raises:
-        ValueError: If an argument is out of range or the channels are others.
+        ValueError: If an argument is out of range or the number of channels differs.
 
     Reference:
         ren2017, table 1 and section 3.2 (LN-s); Wu and He 2018.
@@ -291,29 +291,29 @@ class GroupNorm(SmoothedNorm):
 
 @final
 class ImageBatchNorm(Normalizer):
-    r"""Normalize every channel over the images of a batch and their places, smoothed by a constant.
+    r"""Normalize every channel over the images of a batch and their pixels, smoothed by a constant.
 
     $$v = z - \mathbb{E}[z], \qquad
       y = \gamma \frac{v}{\sqrt{\sigma^2 + \mathbb{E}[v^2]}} + \beta$$
 
-    with means over all images and places. It is `torch.nn.BatchNorm2d` with $\sigma^2$ for its
-    `eps`, which here can be learned. In evaluation mode running averages take the place of the
-    batch. It loads the state of `torch.nn.BatchNorm2d`, which loads its own: torch counts batches
-    besides, for averages without `momentum`, and that is left out.
+    with means over all images and pixels. It is `torch.nn.BatchNorm2d` with $\sigma^2$ for its
+    `eps`, which here can be learned. In evaluation mode running averages replace the statistics of
+    the batch. Either loads the state of the other: torch also counts batches, for averages without
+    `momentum`, and that count is left out.
 
     Args:
-        momentum: Share of the newest batch in the running averages.
+        momentum: Weight of the newest batch in the running averages.
 
     Shape:
-        `(batch, channel, *place)` in and out; vectors `(batch, channel)`, as of one step of a
-        recurrent cell, have no places.
+        `(batch, channel, *position)` in and out; vectors `(batch, channel)`, as of one step of a
+        recurrent cell, have no pixels.
 
     Attributes:
         running_mean: Running average of the mean, starts at 0.
         running_var: Running average of the variance, starts at 1.
 
     Raises:
-        ValueError: If an argument is out of range or the channels are others.
+        ValueError: If an argument is out of range or the number of channels differs.
 
     Reference:
         ren2017, table 1 and section 3.2 (BN-s).
@@ -344,8 +344,8 @@ class ImageBatchNorm(Normalizer):
         self.register_load_state_dict_pre_hook(_leave_out_count)  # type: ignore[no-untyped-call]
 
     def forward(
-        self, z: Float[Tensor, "batch channel *place"]
-    ) -> Float[Tensor, "batch channel *place"]:
+        self, z: Float[Tensor, "batch channel *position"]
+    ) -> Float[Tensor, "batch channel *position"]:
         """Normalize the activations; in training mode the running averages move on."""
         self._check(z)
         averages, eps = (self.running_mean, self.running_var), self._smoothing()
@@ -359,8 +359,8 @@ class ImageBatchNorm(Normalizer):
         return self._scaled_and_shifted(self.center(z) * root)
 
     def center(
-        self, z: Float[Tensor, "batch channel *place"]
-    ) -> Float[Tensor, "batch channel *place"]:
+        self, z: Float[Tensor, "batch channel *position"]
+    ) -> Float[Tensor, "batch channel *position"]:
         """Subtract the mean from the activations, and divide nothing."""
         self._check(z)
         if self.training:
@@ -371,7 +371,7 @@ class ImageBatchNorm(Normalizer):
         """Raise `ValueError` for channels that would broadcast silently."""
         if z.ndim < 2 or z.shape[1] != self.num_channels:
             raise ValueError(
-                f"z must be (batch, channel, *place) with num_channels={self.num_channels} "
+                f"z must be (batch, channel, *position) with num_channels={self.num_channels} "
                 f"channels, got shape {tuple(z.shape)}"
             )
 

@@ -95,7 +95,7 @@ class Normalizer(nn.Module):
             check_features(z, self.num_features)
         elif z.ndim < 3 or z.shape[1] != self.num_features:
             raise ValueError(
-                f"z must be (batch, channel, *place) with num_channels={self.num_features} "
+                f"z must be (batch, channel, *position) with num_channels={self.num_features} "
                 f"channels, got shape {tuple(z.shape)}"
             )
 
@@ -129,7 +129,7 @@ def check_places(z: Tensor, num_features: int) -> None:
     if z.ndim < 3:
         raise ValueError(
             f"z must be (*batch, time, {num_features}), got shape {tuple(z.shape)}: it is "
-            "normalized over the places of a problem, and rows of (batch, feature), where "
-            "torch.nn.BatchNorm1d stands, have none, and would be normalized over the batch; "
+            "normalized over the time steps of a problem, and rows of (batch, feature), as of "
+            "torch.nn.BatchNorm1d, have none, and would be normalized over the batch; "
             "a single problem is z.unsqueeze(0)"
         )

@@ -30,11 +30,11 @@ _Sequence = Float[Tensor, "batch time feature"]
 
 
 class NormalizedSequence(NamedTuple):
-    r"""A sequence made ready for a predictor of the next embedding.
+    r"""Sequence for a predictor of the next embedding.
 
     Attributes:
-        inputs: Embeddings $1 \dots T-1$, normalized, with gain and shift: what is read.
-        targets: Embeddings $2 \dots T$, normalized, without: what is to be predicted.
+        inputs: Embeddings $1 \dots T-1$, normalized, with gain and shift, to be read.
+        targets: Embeddings $2 \dots T$, normalized, without gain and shift, to be predicted.
         mean: Location of the targets; `denormalize(prediction, mean, scale)` is a prediction as
             an embedding.
         scale: Their scale.
@@ -63,7 +63,7 @@ class SequenceNormalizer(Normalizer):
     """Base of normalizers of sequences whose next embedding is predicted.
 
     Args:
-        affine: True for a learned gain and shift of what the predictor reads.
+        affine: True for a learned gain and shift of the inputs of the predictor.
     """
 
     @check_arguments
@@ -85,14 +85,14 @@ class SequenceNormalizer(Normalizer):
         is_sequence = z.ndim == 3 and z.shape[1] > 1 and z.shape[2] == self.num_features
         if not (is_sequence and z.is_floating_point()):
             raise ValueError(
-                f"z must be (batch, time, {self.num_features}) with at least two places, "
+                f"z must be (batch, time, {self.num_features}) with at least two time steps, "
                 f"floating-point, got {z.dtype} of shape {tuple(z.shape)}"
             )
 
     def _normalized(
         self, z: Tensor, read: ContextStatistics, foreseen: ContextStatistics
     ) -> NormalizedSequence:
-        """Inputs by the statistics of read embeddings, targets by those of predicted ones."""
+        """Normalize inputs by statistics of read embeddings, targets by statistics of targets."""
         inputs = self._scaled_and_shifted((z[:, :-1] - read.mean) / read.scale)
         targets = (z[:, 1:] - foreseen.mean) / foreseen.scale
         return NormalizedSequence(
@@ -102,20 +102,20 @@ class SequenceNormalizer(Normalizer):
 
 @final
 class PastNorm(SequenceNormalizer):
-    r"""Normalize each embedding over those seen so far, itself among them.
+    r"""Normalize each embedding over the sequence up to and with itself.
 
     $$\hat z_t = \frac{z_t - \mu_t}{\sigma_t}, \qquad
       \mu_t = \frac{1}{t} \sum_{j \le t} z_j, \qquad
       \sigma_t = \sqrt{\frac{1}{\max(t - c, 1)} \sum_{j \le t} (z_j - \mu_t)^2 + \epsilon}$$
 
     for each feature; the target $z_{t+1}$ is normalized, and its prediction put back, by $\mu_t$
-    and $\sigma_t$. Nothing depends on what comes later, unlike in `SequenceNorm`: predictions can
-    be made while the frames arrive. At the first place there is no spread yet, $\sigma_1 =
+    and $\sigma_t$. Nothing depends on later embeddings, unlike in `SequenceNorm`: predictions can
+    be made while the frames arrive. At the first time step there is no spread yet, $\sigma_1 =
     \sqrt\epsilon$, so that a prediction from it is all but the first embedding itself, and its
     target is huge: train with `farfield.objectives.PredictingEmbeddings(denormalized=True)`.
 
     Args:
-        correction: Subtracted from the number of places in the variance, 0 or 1; $c$.
+        correction: Number subtracted from the number of time steps in the variance, 0 or 1; $c$.
 
     Shape:
         `(batch, time, feature)` to four tensors of `(batch, time − 1, feature)`.
@@ -138,14 +138,14 @@ class SequenceNorm(SequenceNormalizer):
     $$\hat z_t = \frac{z_t - \mu}{\sigma}, \qquad \mu = \frac{1}{n} \sum_{j \le n} z_j, \qquad
       \sigma = \sqrt{\frac{1}{n - c} \sum_{j \le n} (z_j - \mu)^2 + \epsilon}$$
 
-    for each feature, with $n = T - 1$, all that is ever read, or $n = T$. What is read at one
-    place so depends on later ones: it looks ahead. `PastNorm` does not.
+    for each feature, with $n = T - 1$, all that is ever read, or $n = T$. The input at one
+    time step so depends on later embeddings: it looks ahead. `PastNorm` does not.
 
     Args:
         include_last: Whether the statistics are over all $T$ embeddings, the one that is only
             predicted among them, as in the released code; otherwise over the $T - 1$ before it.
-        correction: Subtracted from the number of places in the variance: 0 as published, 1 as in
-            the released code of this task; $c$.
+        correction: Number subtracted from the number of time steps in the variance: 0 as
+            published, 1 as in the released code of this task; $c$.
         eps: Added to the variance; 1e-15 in the released code of this task.
 
     Shape:
@@ -165,7 +165,7 @@ class SequenceNorm(SequenceNormalizer):
 
     @classmethod
     def released(cls, num_features: int) -> SequenceNorm:
-        """As in webb2020's released code: over all embeddings, with unbiased variances."""
+        """Build the normalizer of webb2020's released code: over all, with unbiased variances."""
         return cls(num_features, include_last=True, correction=1, eps=1e-15)
 
     def forward(self, z: _Sequence) -> NormalizedSequence:
@@ -178,19 +178,19 @@ class SequenceNorm(SequenceNormalizer):
 
 @final
 class TimeStepNorm(SequenceNormalizer):
-    r"""Normalize each place of a sequence over the batch: batch normalization, a place at a time.
+    r"""Normalize each time step of a sequence over the batch.
 
     $$\hat z_{it} = \frac{z_{it} - \mu_t}{\sigma_t}, \qquad
       \mu_t = \frac{1}{N} \sum_i z_{it}, \qquad
       \sigma_t = \sqrt{\frac{1}{N - c} \sum_i (z_{it} - \mu_t)^2 + \epsilon}$$
 
     for each feature. The target $z_{i,t+1}$ is normalized, and its prediction put back, by
-    $\mu_{t+1}$ and $\sigma_{t+1}$: over the frames of a test batch these know what is to be
-    predicted, on average. `torch.nn.BatchNorm1d` pools all places, and keeps an average over past
-    batches where this keeps statistics of a sample.
+    $\mu_{t+1}$ and $\sigma_{t+1}$: over the frames of a test batch these know the
+    average of the targets. `torch.nn.BatchNorm1d` pools all time steps, and keeps an average over
+    past batches where this keeps statistics of a sample.
 
     Args:
-        length: Number of places, $T$.
+        length: Number of time steps, $T$.
         batch_size: Sequences that statistics are over, $N$, in the order given; the last group of
             a batch may be smaller, and a group too small for a variance joins the one before.
         sample: Training sequences whose statistics are used in evaluation, kept by
@@ -201,12 +201,12 @@ class TimeStepNorm(SequenceNormalizer):
         `(batch, time, feature)` to four tensors of `(batch, time − 1, feature)`.
 
     Attributes:
-        mean: Of each place in the sample, nan until it is taken; None where `sample` is 0.
-        scale: Likewise.
+        mean: Mean of each time step in the sample, nan before `calibrate`; None if `sample` is 0.
+        scale: Scale of each time step, likewise.
 
     Raises:
         ValueError: If there are fewer than two sequences to take statistics of, another number of
-            places, or statistics of a sample are needed that were never taken.
+            time steps, or statistics of a sample are needed before `calibrate`.
 
     Reference:
         webb2020, sections 4.2 and 4.3.
@@ -241,8 +241,8 @@ class TimeStepNorm(SequenceNormalizer):
         self._check_sequence(z)
         each = self._statistics(z)
         read, foreseen = (
-            ContextStatistics(each.mean[:, place], each.scale[:, place])
-            for place in (slice(None, -1), slice(1, None))
+            ContextStatistics(each.mean[:, steps], each.scale[:, steps])
+            for steps in (slice(None, -1), slice(1, None))
         )
         return self._normalized(z, read, foreseen)
 
@@ -253,13 +253,13 @@ class TimeStepNorm(SequenceNormalizer):
 
     @torch.no_grad()
     def calibrate(self, z: _Sequence) -> None:
-        """Keep the statistics of each place over the first `sample` sequences.
+        """Keep the statistics of each time step over the first `sample` sequences.
 
         Args:
             z: Embeddings of training sequences, at least as many.
 
         Raises:
-            ValueError: If there are fewer than two sequences, or others than the module's places.
+            ValueError: If there are fewer than two sequences, or another number of time steps.
         """
         if self.mean is None or self.scale is None:
             return
@@ -274,7 +274,7 @@ class TimeStepNorm(SequenceNormalizer):
         self.scale.copy_(found.scale[0])
 
     def _statistics(self, z: Tensor) -> ContextStatistics:
-        """Statistics for every sequence and place."""
+        """Return statistics for every sequence and time step."""
         if self.mean is not None and self.scale is not None and not self.training:
             if z.shape[1:] != self.mean.shape:
                 raise ValueError(
@@ -301,7 +301,7 @@ class TimeStepNorm(SequenceNormalizer):
         )
 
     def _over_batch(self, z: Tensor) -> ContextStatistics:
-        """Statistics of each place over the sequences: `(1, time, feature)`."""
+        """Return statistics of each time step over the sequences: `(1, time, feature)`."""
         places = context_statistics(
             z.transpose(0, 1), correction=self.correction, eps=self.eps
         )  # (time, 1, feature)
