@@ -89,7 +89,7 @@ run(jobs_of([e], seeds=[0, 1]), Store("runs"), workers=1)
     last = err.strip().splitlines()
     said = next(line for line in last if "2 of 2 runs did not finish" in line)
     assert "a worker process cannot import mine: " in said
-    assert "in mine, put what starts them under if __name__ == '__main__':" in said
+    assert "in mine, put the call that starts them under if __name__ == '__main__':" in said
 
 
 def test_modules_are_found_by_a_relative_path_after_a_change_of_folder_and_behind_a_colon(
@@ -259,5 +259,5 @@ def test_workers_are_ended_before_a_second_ctrl_c_is_heard(monkeypatch: pytest.M
 
 def test_a_worker_starts_no_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(os.environ, "FARFIELD_WORKER", "mine")
-    with pytest.raises(RuntimeError, match="in mine, put what starts them under if __name__"):
+    with pytest.raises(RuntimeError, match="in mine, put the call that starts them under if __name__"):
         run([], Store(tmp_path))
