@@ -259,5 +259,7 @@ def test_workers_are_ended_before_a_second_ctrl_c_is_heard(monkeypatch: pytest.M
 
 def test_a_worker_starts_no_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(os.environ, "FARFIELD_WORKER", "mine")
-    with pytest.raises(RuntimeError, match="in mine, put the call that starts them under if __name__"):
+    with pytest.raises(
+        RuntimeError, match="in mine, put the call that starts them under if __name__"
+    ):
         run([], Store(tmp_path))
