@@ -30,3 +30,8 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "update": "Step of training.",
 }
 """Common arguments, described once; a docstring leaves them out, or says its own meaning."""
+
+CONSTRUCTOR: Final = (
+    "Make one; `farfield.core.ARGUMENTS` and base classes describe the other arguments."
+)
+"""Docstring of constructors that have none."""

@@ -26,7 +26,6 @@ from typing import (
     Annotated,
     Any,
     ClassVar,
-    Final,
     Literal,
     NamedTuple,
     ParamSpec,
@@ -38,6 +37,8 @@ from typing import (
 
 import numpy as np
 import torch
+
+from farfield.core._argument_texts import CONSTRUCTOR
 
 
 @final
@@ -479,11 +480,6 @@ def hints_of(code: Callable[..., object]) -> dict[str, Any]:
     found.pop("return", None)
     return found
 
-
-CONSTRUCTOR: Final = (
-    "Make one; `farfield.core.ARGUMENTS` and base classes describe the other arguments."
-)
-"""Docstring of constructors that have none."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
