@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.functional import esbn, lstm
-from farfield.functional.internal import ESBNParameters
+from farfield.functional import esbn
+from farfield.functional.internal import ESBNParameters, lstm
 from made import gradcheck, gradgradcheck
 from oracles import webb2021 as oracle
 

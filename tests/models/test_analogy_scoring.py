@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.functional import lstm
+from farfield.functional.internal import lstm
 from farfield.models import LayerNormLSTMScorer, LSTMScorer, SlotwiseScorer, WReN
 from farfield.models.internal import AnalogyScoring
 from farfield.nn import AnalogyEncoder, ContextNorm

@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from each import each
-from farfield.functional import interpreter, modulated_attention, modulated_linear, script
+from farfield.functional import modulated_attention, modulated_linear, script
 from farfield.functional._interpreter import _line_of_code
-from farfield.functional.internal import line_of_code, truncated_kernel, type_matching
+from farfield.functional.internal import interpreter, line_of_code, truncated_kernel, type_matching
 from farfield.nn import (
     Functions,
     Instructions,

@@ -12,7 +12,6 @@ from farfield.functional._interpreter._modulated_attention import (
     modulated_linear as modulated_linear,
 )
 from farfield.functional._interpreter._modulated_attention import modulated_mlp as modulated_mlp
-from farfield.functional._interpreter._script import interpreter as interpreter
 from farfield.functional._interpreter._script import script as script
 from farfield.functional._interpreter._script import type_inference as type_inference
 from farfield.functional._memory._dnc import dnc as dnc
@@ -45,7 +44,6 @@ from farfield.functional._recurrent._holding_recurrence import (
     holding_recurrence as holding_recurrence,
 )
 from farfield.functional._recurrent._linear_recurrence import linear_recurrence as linear_recurrence
-from farfield.functional._recurrent._lstm import lstm as lstm
 from farfield.functional._rims._rims import rims as rims
 
 __all__ = exported(vars())

@@ -80,6 +80,7 @@ from farfield.functional._interpreter._script import ScriptTrace as ScriptTrace
 from farfield.functional._interpreter._script import TypingParameters as TypingParameters
 from farfield.functional._interpreter._script import check_truncation as check_truncation
 from farfield.functional._interpreter._script import compatibilities as compatibilities
+from farfield.functional._interpreter._script import interpreter as interpreter
 from farfield.functional._interpreter._script import script_trace as script_trace
 from farfield.functional._interpreter._script import truncated_kernel as truncated_kernel
 from farfield.functional._interpreter._script import type_distance as type_distance
@@ -137,6 +138,7 @@ from farfield.functional._recurrent._gated_recurrence import gated_recurrence as
 from farfield.functional._recurrent._gated_recurrence import gru_dynamics as gru_dynamics
 from farfield.functional._recurrent._gated_recurrence import lstm_dynamics as lstm_dynamics
 from farfield.functional._recurrent._linear_recurrence import ring_spectrum as ring_spectrum
+from farfield.functional._recurrent._lstm import lstm as lstm
 from farfield.functional._recurrent._periods import periods as periods
 from farfield.functional._recurrent._relu import relu as relu
 from farfield.functional._rims._rims import (

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional import denormalize, lstm
-from farfield.functional.internal import lstm_uniform_, uninitialized
+from farfield.functional import denormalize
+from farfield.functional.internal import lstm, lstm_uniform_, uninitialized
 from farfield.models._abilities import KeepsStatistics
 from farfield.models._checks import check_one_item, check_sequence
 from farfield.models._composition import Composition

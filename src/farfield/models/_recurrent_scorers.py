@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core.internal import Dropout, Size, check_arguments
-from farfield.functional import lstm
-from farfield.functional.internal import uninitialized, xavier_uniform_
+from farfield.functional.internal import lstm, uninitialized, xavier_uniform_
 from farfield.models._checks import check_length, check_sequence
 from farfield.models._layers import linear_layer
 from farfield.nn import NormalizedLSTM

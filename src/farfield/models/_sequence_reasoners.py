@@ -11,8 +11,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional import lstm
 from farfield.functional.internal import (
+    lstm,
     lstm_init_,
     self_attention,
     sinusoidal_position,
