@@ -30,8 +30,7 @@ from benchmarks._products import flops
 from benchmarks._rounds import Options, publish
 from benchmarks.straightforward_rims import DirectRIMs
 from farfield.functional import Indexed
-from farfield.nn import GRULayer, InputAttention, LSTMLayer, RIMs, Wiring
-from farfield.nn.internal import GRUDynamics
+from farfield.nn import GRUDynamics, GRULayer, InputAttention, LSTMLayer, RIMs, Wiring
 
 RESULTS = _pages.RESULTS / "rims"
 TIME, BATCH, UNITS, MECHANISMS, ACTIVE = 70, 64, 600, 6, 4

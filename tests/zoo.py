@@ -14,15 +14,12 @@ from farfield.functional import (
     context_norm,
     context_whiten,
     denormalize,
-    divisive_lstm,
     divisive_norm_1d,
     divisive_norm_2d,
     dnc,
-    entity_network,
     esbn,
     field_norm,
     field_statistics,
-    holding_recurrence,
     linear_recurrence,
     mnm,
     modulated_attention,
@@ -82,8 +79,10 @@ from farfield.functional.internal import (
     cosine_similarity,
     divisive_center_1d,
     divisive_center_2d,
+    divisive_lstm,
     dnc_interface_sizes,
     double_estimate,
+    entity_network,
     esbn_keys,
     field_center,
     field_moments,
@@ -91,6 +90,7 @@ from farfield.functional.internal import (
     gated_recurrence,
     generalized_advantages,
     gru_dynamics,
+    holding_recurrence,
     importance_weights,
     interpreter,
     line_of_code,
@@ -213,6 +213,7 @@ from farfield.nn import (
     FrameEncoder,
     Functions,
     GroupNorm,
+    GRUDynamics,
     GRULayer,
     HoldingRNN,
     IdentityNorm,
@@ -267,7 +268,6 @@ from farfield.nn import (
     Wiring,
     WordEncoder,
 )
-from farfield.nn.internal import GRUDynamics
 
 BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
 

@@ -20,8 +20,7 @@ from farfield.analysis.internal import (
 from farfield.core import stream
 from farfield.experiments import SetNetwork, Spec
 from farfield.nn import ComponentEncoder, NeuralInterpreter
-from farfield.tasks import FuzzyBoolean
-from farfield.tasks.internal import VALIDATION
+from farfield.tasks import VALIDATION, FuzzyBoolean
 from farfield.training.internal import score_problems
 from made import generator, unsettled
 

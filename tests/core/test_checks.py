@@ -11,6 +11,7 @@ from farfield.core.internal import check_fields
 from farfield.nn import (
     Communication,
     Functions,
+    GRUDynamics,
     InputAttention,
     Instructions,
     LSTMDynamics,
@@ -18,7 +19,6 @@ from farfield.nn import (
     TypeMatching,
     Wiring,
 )
-from farfield.nn.internal import GRUDynamics
 from farfield.tasks import (
     Adding,
     Copying,

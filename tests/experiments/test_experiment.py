@@ -35,6 +35,7 @@ from farfield.experiments import (
     Steps,
     Warmup,
 )
+from farfield.experiments._experiment import _split
 from farfield.experiments.internal import TASK_ARGUMENTS, array_digest, arrays_of
 from farfield.models import ESBN, LSTM, BottleneckMLP
 from farfield.nn import CONTEXTS, ConvEncoder, MLPEncoder
@@ -106,6 +107,15 @@ def test_json_reads_back_as_the_same_experiment() -> None:
     experiment = small_experiment()
     text = json.dumps(experiment.to_json())
     assert Experiment.from_json(json.loads(text)) == experiment
+
+
+def test_python_imports_a_name_from_the_face_that_offers_it() -> None:
+    paths = {"farfield.models.ESBN", "farfield.models.TokenReader", "mine.Net"}
+    assert sorted(_split(paths)) == [
+        ("farfield.models", "ESBN"),
+        ("farfield.models.internal", "TokenReader"),
+        ("mine", "Net"),
+    ]
 
 
 @pytest.mark.parametrize("experiment", [small_experiment(), prediction_experiment()])

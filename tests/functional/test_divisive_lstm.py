@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.functional import divisive_lstm
+from farfield.functional.internal import divisive_lstm
 from farfield.nn import DivisiveNorm1d, NormalizedLSTM
 from made import drawn, gradcheck, gradgradcheck
 

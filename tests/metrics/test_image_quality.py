@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.metrics import ssim
-from farfield.metrics.internal import psnr
+from farfield.metrics import psnr, ssim
 from oracles import super_resolution as oracle
 
 OF_SCIKIT_IMAGE = {

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.functional import holding_recurrence
+from farfield.functional.internal import holding_recurrence
 from farfield.nn import HoldingRNN
 from made import drawn, generator, gradcheck, gradgradcheck, state_of, unsettled
 from oracles import sequence_layers as oracle

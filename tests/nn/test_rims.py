@@ -25,6 +25,7 @@ from farfield.functional._rims import _rims
 from farfield.functional.internal import lstm_dynamics
 from farfield.nn import (
     Communication,
+    GRUDynamics,
     InputAttention,
     LSTMLayer,
     NormalizedGRU,
@@ -32,7 +33,6 @@ from farfield.nn import (
     RIMs,
     Wiring,
 )
-from farfield.nn.internal import GRUDynamics
 from made import drawn, generator, gradcheck, unsettled
 from oracles import rims as oracle
 

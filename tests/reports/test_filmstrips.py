@@ -22,8 +22,7 @@ from farfield.reports._exhibits import _mechanisms
 from farfield.reports._exhibits._mechanisms import filmstrips
 from farfield.reports._exhibits._time_courses import time_courses
 from farfield.reports.internal import LIGHT
-from farfield.reproductions import Claim, Table, VerdictRule
-from farfield.reproductions.internal import Unpublished
+from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
 from farfield.tasks import TRAINING, ObjectPicking
 from worlds import score_episodes
 

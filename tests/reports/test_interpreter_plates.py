@@ -31,10 +31,8 @@ from farfield.reports._exhibits._routing import routing_paths, types_by_iteratio
 from farfield.reports._exhibits._scores import against_columns
 from farfield.reports._exhibits._sweeps import _cell, functions_removed, iterations_at_test
 from farfield.reports.internal import LIGHT, Exhibit
-from farfield.reproductions import Claim, Table, VerdictRule
-from farfield.reproductions.internal import Unpublished
-from farfield.tasks import FuzzyBoolean, ProgressiveMatrices
-from farfield.tasks.internal import VALIDATION
+from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
+from farfield.tasks import VALIDATION, FuzzyBoolean, ProgressiveMatrices
 from farfield.training import trained_network
 from farfield.training.internal import problems_of_run
 

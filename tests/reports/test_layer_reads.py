@@ -20,8 +20,7 @@ from farfield.records import Store
 from farfield.reports import Figure, Quote, illustrate, tabulate
 from farfield.reports._exhibits._routing import layer_reads
 from farfield.reports.internal import LIGHT
-from farfield.reproductions import Claim, Table, VerdictRule
-from farfield.reproductions.internal import Unpublished
+from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
 from farfield.tasks import TRAINING
 from farfield.training import trained_network
 from farfield.training.internal import problems_of_run

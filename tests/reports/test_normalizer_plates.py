@@ -22,8 +22,7 @@ from farfield.reports import Figure, Plate, Quote, illustrate, tabulate
 from farfield.reports._exhibits._layers import activation_curves, constants_by_layer, response_pairs
 from farfield.reports._exhibits._scores import scores_by_setting
 from farfield.reports.internal import DARK, LIGHT, Exhibit
-from farfield.reproductions import Claim, Table, VerdictRule
-from farfield.reproductions.internal import Unpublished
+from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
 from farfield.tasks import TRAINING
 from farfield.training import trained_network
 from farfield.training.internal import problems_of_run

@@ -37,8 +37,7 @@ from farfield.reports._exhibits._planes import (
     surface,
 )
 from farfield.reports.internal import DARK, LIGHT, Exhibit
-from farfield.reproductions import Claim, Table, VerdictRule
-from farfield.reproductions.internal import Unpublished
+from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
 from farfield.tasks import TRAINING, Regime
 from farfield.tasks._protocol._answers import ClassTask
 from farfield.training import trained_network

@@ -16,8 +16,7 @@ from farfield.reports import png, problem_sheet, svg, tabulate
 from farfield.reports._profile._panels import spread_apart
 from farfield.reports._profile._series import MARKERS
 from farfield.reports.internal import DARK, LIGHT, profiles
-from farfield.reproductions import TABLES, Table
-from farfield.reproductions.internal import Unpublished
+from farfield.reproductions import TABLES, Table, Unpublished
 from farfield.tasks import SameDifferent
 from reproductions import made_up
 

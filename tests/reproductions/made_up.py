@@ -14,8 +14,7 @@ from farfield.experiments.internal import ScoredTrial
 from farfield.models import LSTM
 from farfield.records import Record, Score
 from farfield.records.internal import DIVERGED
-from farfield.reproductions import Claim, Published, VerdictRule
-from farfield.reproductions.internal import Unpublished
+from farfield.reproductions import Claim, Published, Unpublished, VerdictRule
 from farfield.tasks import SameDifferent
 
 STEPS = 100

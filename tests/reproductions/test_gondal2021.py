@@ -12,8 +12,7 @@ from torch import Tensor
 from farfield.core import stream
 from farfield.experiments import Experiment, Spec
 from farfield.nn import ContextNorm, FigureEncoder, PanelEncoder
-from farfield.reproductions import TABLES, Budget, Claim
-from farfield.reproductions.internal import Unpublished
+from farfield.reproductions import TABLES, Budget, Claim, Unpublished
 from farfield.tasks import RAVEN, FuzzyBoolean
 from farfield.tasks._matrices._matrix_holdouts import HOLDOUTS
 from farfield.training import OneNetwork

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from farfield.reproductions import TABLES, Published
+from farfield.reproductions import TABLES, Published, Unpublished
 from farfield.reproductions import _grid as grid
 from farfield.reproductions._by_paper import PAPERS
 from farfield.reproductions.gondal2021 import _experiments
-from farfield.reproductions.internal import Unpublished
 
 CLAIMS = """\
 [defaults]

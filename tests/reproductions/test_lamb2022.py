@@ -11,8 +11,7 @@ from farfield.models import ResizedSequence, SequenceModel
 from farfield.models.internal import RollOut
 from farfield.nn import Communication, HoldingRNN, RIMs, Wiring
 from farfield.reports import FIGURES
-from farfield.reproductions import TABLES
-from farfield.reproductions.internal import Unpublished
+from farfield.reproductions import TABLES, Unpublished
 from farfield.reproductions.lamb2022 import PAPER
 from farfield.tasks import Adding, Copying, SequentialMNIST
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farfield.experiments import ByHand, Experiment, Recipe
-from farfield.reproductions import TABLES
-from farfield.reproductions.internal import Unpublished
+from farfield.reproductions import TABLES, Unpublished
 from farfield.tasks import BouncingBalls
 
 

@@ -30,7 +30,7 @@ from farfield.reproductions._comparisons import (
     as_published,
 )
 from farfield.reproductions.internal import STATEMENTS, judge_statement
-from farfield.tasks.internal import VALIDATION
+from farfield.tasks import VALIDATION
 from reproductions.made_up import claim, records, unpublished
 
 COMPUTED = [one for one in STATEMENTS.values() if one.comparison and one.comparison.cells]

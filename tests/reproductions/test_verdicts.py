@@ -9,8 +9,8 @@ from benchmarks.verdicts import Case, normal, outcomes
 
 from farfield.experiments import ByHand, Experiment, PredictionNetwork, Recipe
 from farfield.reports import tabulate
-from farfield.reproductions import Table, Verdict, VerdictRule, judge
-from farfield.reproductions.internal import Confirmation, Unpublished, summarize
+from farfield.reproductions import Table, Unpublished, Verdict, VerdictRule, judge
+from farfield.reproductions.internal import Confirmation, summarize
 from farfield.tasks import Adding, DynamicObjects, GlyphSet
 from reproductions import made_up
 

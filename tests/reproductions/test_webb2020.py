@@ -9,8 +9,7 @@ from farfield.experiments import Spec
 from farfield.models import LayerNormLSTMScorer, SlotwiseScorer
 from farfield.nn import SilhouetteEncoder
 from farfield.reports import tabulate
-from farfield.reproductions import TABLES, Budget, Verdict
-from farfield.reproductions.internal import Unpublished
+from farfield.reproductions import TABLES, Budget, Unpublished, Verdict
 from farfield.reproductions.webb2020 import PAPER
 from farfield.tasks import PublishedVisualAnalogies, is_at_hand
 

@@ -10,8 +10,7 @@ import pytest
 from farfield.records import Record, Score
 from farfield.reports import export, markdown, tabulate
 from farfield.reports.internal import load_export, profiles, results_pages
-from farfield.reproductions import TABLES, Budget, Claim, Verdict, judge
-from farfield.reproductions.internal import Unpublished
+from farfield.reproductions import TABLES, Budget, Claim, Unpublished, Verdict, judge
 from reproductions import made_up
 
 TABLE = TABLES["webb2020/table-4"]

@@ -11,8 +11,8 @@ import torch
 
 from farfield.core import Problems, stream
 from farfield.core.internal import UnknownNameError
-from farfield.tasks import TASKS, TRAINING, Adding, ProblemTask
-from farfield.tasks.internal import VALIDATION, metric_of
+from farfield.tasks import TASKS, TRAINING, VALIDATION, Adding, ProblemTask
+from farfield.tasks.internal import metric_of
 from tasks.sets import digest
 
 PLAIN = Adding(training_sequences=3_000)

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from farfield.core import Problems, stream
 from farfield.core.internal import LazyItems, UnknownNameError
 from farfield.metrics.internal import measure_of
-from farfield.tasks import TASKS, TRAINING, BouncingBalls, ProblemTask
+from farfield.tasks import TASKS, TRAINING, VALIDATION, BouncingBalls, ProblemTask
 from farfield.tasks._balls._ball_motion import (
     RADII,
     SPEED,
@@ -28,7 +28,7 @@ from farfield.tasks._balls._ball_motion import (
     started,
     visible,
 )
-from farfield.tasks.internal import VALIDATION, RolledOut, form_of, metric_of
+from farfield.tasks.internal import RolledOut, form_of, metric_of
 from oracles import bouncing_balls as oracle
 
 FOUR = BouncingBalls(training_sequences=60, validation_sequences=40, test_sequences=50)

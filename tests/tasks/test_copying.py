@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from farfield.core import Problems, stream
 from farfield.core.internal import UnknownNameError
-from farfield.tasks import TASKS, TRAINING, Copying, ProblemTask
-from farfield.tasks.internal import VALIDATION, form_of, metric_of
+from farfield.tasks import TASKS, TRAINING, VALIDATION, Copying, ProblemTask
+from farfield.tasks.internal import form_of, metric_of
 from tasks.sets import digest
 
 SMALL = Copying(

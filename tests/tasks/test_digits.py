@@ -14,7 +14,16 @@ from PIL import Image
 from torch.nn import functional as F
 
 from farfield.core import Problems, stream
-from farfield.tasks import DATA_SETS, TASKS, TRAINING, DataSet, Digits, ProblemTask, is_at_hand
+from farfield.tasks import (
+    DATA_SETS,
+    TASKS,
+    TRAINING,
+    VALIDATION,
+    DataSet,
+    Digits,
+    ProblemTask,
+    is_at_hand,
+)
 from farfield.tasks._digits._digits import (
     BLEND_VERSION,
     BlendedImages,
@@ -25,7 +34,7 @@ from farfield.tasks._digits._digits import (
 )
 from farfield.tasks._files import _photographs as photographs
 from farfield.tasks._files._known_data_sets import SVHN_EXCERPT
-from farfield.tasks.internal import VALIDATION, DataFile, HasSubsets, metric_of
+from farfield.tasks.internal import DataFile, HasSubsets, metric_of
 from oracles import digits as oracle
 from tasks.sets import digest
 

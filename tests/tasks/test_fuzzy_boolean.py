@@ -18,9 +18,9 @@ from torch import nn
 from farfield.core import Problems, stream
 from farfield.core.internal import UnknownNameError
 from farfield.metrics.internal import MEASURES, measure_of
-from farfield.tasks import TASKS, TRAINING, FuzzyBoolean, ProblemTask
+from farfield.tasks import TASKS, TRAINING, VALIDATION, FuzzyBoolean, ProblemTask
 from farfield.tasks._boolean._fuzzy_boolean import disjunctions, minterms, multilinear, truth_tables
-from farfield.tasks.internal import VALIDATION, MultiOutput, metric_of
+from farfield.tasks.internal import MultiOutput, metric_of
 from farfield.training import evaluate
 from farfield.training._evaluate import score_regimes
 from oracles import fuzzy_boolean as oracle

@@ -13,10 +13,10 @@ import torch
 from each import some
 from farfield.core import Problems, stream
 from farfield.core.internal import UnknownNameError
-from farfield.tasks import TASKS, TRAINING, FewLabels, ImageClasses, is_at_hand
+from farfield.tasks import TASKS, TRAINING, VALIDATION, FewLabels, ImageClasses, is_at_hand
 from farfield.tasks._images import _image_task as image_task
 from farfield.tasks._images._image_task import IMAGE_FILES
-from farfield.tasks.internal import UNLABELLED, VALIDATION, HasPixelStatistics, SetScores, metric_of
+from farfield.tasks.internal import UNLABELLED, HasPixelStatistics, SetScores, metric_of
 from oracles import probabilities, whitening
 from tasks.image_sets import CLASSES, COUNTS, LABELS, add, read
 from tasks.sets import digest

@@ -11,10 +11,18 @@ import pytest
 import torch
 
 from farfield.core import Problems, stream
-from farfield.tasks import DATA_SETS, TASKS, TRAINING, KMNISTAdaptation, ProblemTask, is_at_hand
+from farfield.tasks import (
+    DATA_SETS,
+    TASKS,
+    TRAINING,
+    VALIDATION,
+    KMNISTAdaptation,
+    ProblemTask,
+    is_at_hand,
+)
 from farfield.tasks._digits import _kmnist_adaptation as kmnist_adaptation
 from farfield.tasks._files._known_data_sets import KMNIST_EXCERPT
-from farfield.tasks.internal import VALIDATION, metric_of
+from farfield.tasks.internal import metric_of
 from oracles import digits as oracle
 from tasks.sets import digest
 

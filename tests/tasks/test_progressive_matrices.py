@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from each import some as some_of
 from farfield.core import Problems, stream
-from farfield.tasks import TASKS, TRAINING, ProblemTask, ProgressiveMatrices
+from farfield.tasks import TASKS, TRAINING, VALIDATION, ProblemTask, ProgressiveMatrices
 from farfield.tasks._matrices._matrix_holdouts import HOLDOUTS
 from farfield.tasks._matrices._matrix_panels import (
     ATTRIBUTES,
@@ -30,7 +30,7 @@ from farfield.tasks._matrices._matrix_panels import (
     lines_of,
     shown,
 )
-from farfield.tasks.internal import VALIDATION, Candidates, HasSubsets
+from farfield.tasks.internal import Candidates, HasSubsets
 from oracles import matrices as oracle
 from tasks.sets import digest
 

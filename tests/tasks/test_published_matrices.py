@@ -15,8 +15,15 @@ import torch
 
 from farfield.core import Problems, stream
 from farfield.core.internal import UnknownNameError
-from farfield.tasks import RAVEN, TRAINING, ProblemTask, ProgressiveMatrices, PublishedMatrices
-from farfield.tasks.internal import VALIDATION, Candidates, NeedsFiles, read_matrices
+from farfield.tasks import (
+    RAVEN,
+    TRAINING,
+    VALIDATION,
+    ProblemTask,
+    ProgressiveMatrices,
+    PublishedMatrices,
+)
+from farfield.tasks.internal import Candidates, NeedsFiles, read_matrices
 
 Arrays = dict[str, np.ndarray]
 COUNT = 5

@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from farfield.core import Problems, stream
-from farfield.tasks import DATA_SETS, TASKS, TRAINING, ProblemTask, SequentialMNIST, is_at_hand
+from farfield.tasks import (
+    DATA_SETS,
+    TASKS,
+    TRAINING,
+    VALIDATION,
+    ProblemTask,
+    SequentialMNIST,
+    is_at_hand,
+)
 from farfield.tasks._sequences._sequential_mnist import pixels
-from farfield.tasks.internal import VALIDATION, metric_of
+from farfield.tasks.internal import metric_of
 from tasks.sets import digest
 
 SMALL = SequentialMNIST(training_images=300, validation_images=200, test_images=100)

@@ -16,8 +16,8 @@ from farfield.core import stream
 from farfield.core.internal import RaggedItems
 from farfield.experiments import Experiment, ItemNetwork, Recipe, Spec
 from farfield.models import SRCNN, ItemModel
-from farfield.tasks import TRAINING, ProblemTask, SuperResolution
-from farfield.tasks.internal import VALIDATION, FurtherScores
+from farfield.tasks import TRAINING, VALIDATION, ProblemTask, SuperResolution
+from farfield.tasks.internal import FurtherScores
 from farfield.training import OneNetwork, Stack, evaluate
 from oracles import super_resolution as oracle
 

@@ -21,8 +21,8 @@ from farfield.experiments import Experiment, Recipe, SetNetwork, Spec
 from farfield.nn import PatchEncoder, PreNormTransformer
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
-from farfield.tasks import TRAINING, Digits, Regime
-from farfield.tasks.internal import VALIDATION, SetScores
+from farfield.tasks import TRAINING, VALIDATION, Digits, Regime
+from farfield.tasks.internal import SetScores
 from farfield.training import OneNetwork, Stack, evaluate, train
 from small import SMALL_LSTM, small_experiment
 

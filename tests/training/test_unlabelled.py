@@ -16,8 +16,8 @@ from farfield.core import Stream, stream
 from farfield.experiments import Experiment, Recipe
 from farfield.objectives import ICT, Supervised
 from farfield.records import Score
-from farfield.tasks import TRAINING, FewLabels, ImageClasses, ProblemTask, TwoMoons
-from farfield.tasks.internal import UNLABELLED, VALIDATION
+from farfield.tasks import TRAINING, VALIDATION, FewLabels, ImageClasses, ProblemTask, TwoMoons
+from farfield.tasks.internal import UNLABELLED
 from farfield.training import OneNetwork, Stack, evaluate, train
 from tasks.image_sets import add, read
 

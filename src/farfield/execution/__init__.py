@@ -16,7 +16,7 @@ from farfield.execution._run import jobs_of as jobs_of
 from farfield.execution._run import results as results
 from farfield.execution._run import run as run
 from farfield.execution._verify import verify as verify
-from farfield.training import vmap_error as vmap_error
+from farfield.training.internal import vmap_error as vmap_error
 
 __all__ = exported(vars())
 

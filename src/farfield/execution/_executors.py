@@ -29,8 +29,7 @@ from farfield.execution._order import (
 )
 from farfield.records import Record, StoreError
 from farfield.records.internal import DamageWarning
-from farfield.training import vmap_error
-from farfield.training.internal import Progress
+from farfield.training.internal import Progress, vmap_error
 
 GLIBC: Final = "libc.so.6"
 """Library whose allocator takes the settings; only Linux has it, and not every Linux."""

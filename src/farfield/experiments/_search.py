@@ -18,7 +18,8 @@ from farfield.experiments._describe import Json, describe, restore
 from farfield.experiments._experiment import Experiment, source_of_value
 from farfield.experiments._spec import field_of, with_field
 from farfield.metrics.internal import measure_of
-from farfield.tasks.internal import VALIDATION, SetScores, metric_of
+from farfield.tasks import VALIDATION
+from farfield.tasks.internal import SetScores, metric_of
 
 SEARCHED: Final = ("model", "recipe", "objective", "starts_from")
 """Fields of an experiment that may be searched over: another task draws other problems."""

@@ -15,7 +15,6 @@ from farfield.functional._interpreter._modulated_attention import modulated_mlp 
 from farfield.functional._interpreter._script import script as script
 from farfield.functional._interpreter._script import type_inference as type_inference
 from farfield.functional._memory._dnc import dnc as dnc
-from farfield.functional._memory._entity_network import entity_network as entity_network
 from farfield.functional._memory._mnm import mnm as mnm
 from farfield.functional._memory._ntm import ntm as ntm
 from farfield.functional._memory._relational_memory import relational_memory as relational_memory
@@ -38,11 +37,7 @@ from farfield.functional._norm._field_norm import over_sub_batches as over_sub_b
 from farfield.functional._norm._sliding_context_norm import (
     sliding_context_norm as sliding_context_norm,
 )
-from farfield.functional._recurrent._divisive_lstm import divisive_lstm as divisive_lstm
 from farfield.functional._recurrent._gated_recurrence import Indexed as Indexed
-from farfield.functional._recurrent._holding_recurrence import (
-    holding_recurrence as holding_recurrence,
-)
 from farfield.functional._recurrent._linear_recurrence import linear_recurrence as linear_recurrence
 from farfield.functional._rims._rims import rims as rims
 

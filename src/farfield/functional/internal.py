@@ -94,6 +94,7 @@ from farfield.functional._memory._dnc_memory import slot_usage as slot_usage
 from farfield.functional._memory._entity_network import (
     EntityNetworkParameters as EntityNetworkParameters,
 )
+from farfield.functional._memory._entity_network import entity_network as entity_network
 from farfield.functional._memory._function_memory import MemoryLayer as MemoryLayer
 from farfield.functional._memory._function_memory import memory_read as memory_read
 from farfield.functional._memory._function_memory import memory_write as memory_write
@@ -133,10 +134,14 @@ from farfield.functional._norm._field_norm import over_time as over_time
 from farfield.functional._norm._sliding_context_norm import (
     sliding_context_center as sliding_context_center,
 )
+from farfield.functional._recurrent._divisive_lstm import divisive_lstm as divisive_lstm
 from farfield.functional._recurrent._gated_recurrence import GatedParameters as GatedParameters
 from farfield.functional._recurrent._gated_recurrence import gated_recurrence as gated_recurrence
 from farfield.functional._recurrent._gated_recurrence import gru_dynamics as gru_dynamics
 from farfield.functional._recurrent._gated_recurrence import lstm_dynamics as lstm_dynamics
+from farfield.functional._recurrent._holding_recurrence import (
+    holding_recurrence as holding_recurrence,
+)
 from farfield.functional._recurrent._linear_recurrence import ring_spectrum as ring_spectrum
 from farfield.functional._recurrent._lstm import lstm as lstm
 from farfield.functional._recurrent._periods import periods as periods

@@ -10,6 +10,7 @@ from farfield.metrics._classification import (
 )
 from farfield.metrics._images import frechet_distance as frechet_distance
 from farfield.metrics._images import inception_score as inception_score
+from farfield.metrics._images import psnr as psnr
 from farfield.metrics._images import ssim as ssim
 from farfield.metrics._intervals import Difference as Difference
 from farfield.metrics._intervals import Interval as Interval

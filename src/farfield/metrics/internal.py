@@ -4,7 +4,6 @@ from farfield._exports import exported
 from farfield.metrics._classification import negative_log_likelihood as negative_log_likelihood
 from farfield.metrics._classification import top_k_accuracy as top_k_accuracy
 from farfield.metrics._images import blob_distance as blob_distance
-from farfield.metrics._images import psnr as psnr
 from farfield.metrics._intervals import PairedTest as PairedTest
 from farfield.metrics._intervals import Summary as Summary
 from farfield.metrics._intervals import least_share as least_share

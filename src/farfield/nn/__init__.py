@@ -67,6 +67,7 @@ from farfield.nn._norm._sequence_norms import PastNorm as PastNorm
 from farfield.nn._norm._sequence_norms import SequenceNorm as SequenceNorm
 from farfield.nn._norm._sequence_norms import TimeStepNorm as TimeStepNorm
 from farfield.nn._recurrent._causal_transformer import CausalTransformer as CausalTransformer
+from farfield.nn._recurrent._fused_layers import GRUDynamics as GRUDynamics
 from farfield.nn._recurrent._fused_layers import GRULayer as GRULayer
 from farfield.nn._recurrent._fused_layers import LSTMDynamics as LSTMDynamics
 from farfield.nn._recurrent._fused_layers import LSTMLayer as LSTMLayer

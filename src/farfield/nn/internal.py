@@ -3,6 +3,5 @@
 from farfield._exports import exported
 from farfield.nn._encoders._planes import Placement as Placement
 from farfield.nn._nfm._multi_pass import LayerRead as LayerRead
-from farfield.nn._recurrent._fused_layers import GRUDynamics as GRUDynamics
 
 __all__ = exported(vars())

@@ -5,7 +5,6 @@ from farfield.reproductions._by_paper import ByPaper as ByPaper
 from farfield.reproductions._printed import PRINTED as PRINTED
 from farfield.reproductions._printed import Printed as Printed
 from farfield.reproductions._published import Confirmation as Confirmation
-from farfield.reproductions._published import Unpublished as Unpublished
 from farfield.reproductions._registry import STATEMENTS as STATEMENTS
 from farfield.reproductions._settings import Setting as Setting
 from farfield.reproductions._settings import SheetLine as SheetLine

@@ -30,6 +30,7 @@ from farfield.tasks._protocol._abilities import is_at_hand as is_at_hand
 from farfield.tasks._protocol._environment import Environment as Environment
 from farfield.tasks._protocol._environment import VectorEnv as VectorEnv
 from farfield.tasks._protocol._task import TRAINING as TRAINING
+from farfield.tasks._protocol._task import VALIDATION as VALIDATION
 from farfield.tasks._protocol._task import ProblemTask as ProblemTask
 from farfield.tasks._protocol._task import Regime as Regime
 from farfield.tasks._protocol._task import Task as Task

@@ -36,7 +36,6 @@ from farfield.tasks._protocol._abilities import scored_sets as scored_sets
 from farfield.tasks._protocol._draws import UNLABELLED as UNLABELLED
 from farfield.tasks._protocol._environment import HasExpert as HasExpert
 from farfield.tasks._protocol._environment import HasPictures as HasPictures
-from farfield.tasks._protocol._task import VALIDATION as VALIDATION
 from farfield.tasks._protocol._task import Form as Form
 from farfield.tasks._protocol._task import Reading as Reading
 from farfield.tasks._protocol._task import axes_of as axes_of

@@ -10,7 +10,6 @@ from farfield.training._loop import train as train
 from farfield.training._networks import trained_network as trained_network
 from farfield.training._one_network import OneNetwork as OneNetwork
 from farfield.training._stack import Stack as Stack
-from farfield.training._stack import vmap_error as vmap_error
 
 __all__ = exported(vars())
 

@@ -14,5 +14,6 @@ from farfield.training._repeatable import Inputs as Inputs
 from farfield.training._repeatable import changed_inputs as changed_inputs
 from farfield.training._repeatable import words_of as words_of
 from farfield.training._settings import Matmul as Matmul
+from farfield.training._stack import vmap_error as vmap_error
 
 __all__ = exported(vars())

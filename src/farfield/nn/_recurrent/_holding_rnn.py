@@ -11,8 +11,7 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core.internal import Dropout, FractionBelowOne, NonNegativeInt, Size, check_arguments
-from farfield.functional import holding_recurrence
-from farfield.functional.internal import linear, uninitialized
+from farfield.functional.internal import holding_recurrence, linear, uninitialized
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
 

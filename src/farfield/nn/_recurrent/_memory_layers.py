@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional import dnc, entity_network, relational_memory
+from farfield.functional import dnc, relational_memory
 from farfield.functional.internal import (
     DNCParameters,
     DNCState,
@@ -18,6 +18,7 @@ from farfield.functional.internal import (
     NTMState,
     RelationalMemoryParameters,
     dnc_interface_sizes,
+    entity_network,
     lstm_init_,
     ntm_head_sizes,
     ntm_heads_init_,

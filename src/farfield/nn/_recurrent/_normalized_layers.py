@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core.internal import Depth, Fraction, Size, check_arguments
-from farfield.functional import divisive_lstm
+from farfield.functional.internal import divisive_lstm
 from farfield.nn._encoders._planes import PerProjection, Placement
 from farfield.nn._norm._divisive_norm import DivisiveNorm1d
 from farfield.nn._recurrent._fused_layers import check_projection

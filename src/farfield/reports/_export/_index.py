@@ -16,8 +16,7 @@ from farfield.reports._report._report import Report, Row
 from farfield.reports._report._text import UNCOMMITTED, UNKNOWN, is_uncommitted, is_unknown
 from farfield.reports._tables._grid import DIFFERENT, GOALS, JUDGED, SIGNS, recipe_of
 from farfield.reports._tables._markdown import as_words, table_line
-from farfield.reproductions import Claim, Published, Verdict
-from farfield.reproductions.internal import Unpublished
+from farfield.reproductions import Claim, Published, Unpublished, Verdict
 
 RECIPE: Final = (
     "A *recipe* is a way of training; its number tells how many were tried with the scores on the "

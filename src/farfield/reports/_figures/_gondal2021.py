@@ -11,7 +11,7 @@ from farfield.reports._exhibits._scores import against_columns
 from farfield.reports._exhibits._sweeps import functions_removed, iterations_at_test
 from farfield.reproductions import TABLES, Table
 from farfield.reproductions.gondal2021 import DATA_SETS, FUNCTIONS, SMALL_ITERATIONS
-from farfield.tasks.internal import VALIDATION
+from farfield.tasks import VALIDATION
 
 DIGITS: Final = TABLES["gondal2021/digits"]
 K_MNIST: Final = TABLES["gondal2021/k-mnist"]

@@ -16,8 +16,8 @@ from farfield.reports._exhibits._sweeps import dormant_phases
 from farfield.reports._exhibits._time_courses import time_courses
 from farfield.reproductions import TABLES, Table
 from farfield.reproductions.lamb2022 import PAPER
-from farfield.tasks import TRAINING, Copying
-from farfield.tasks.internal import UNLABELLED, VALIDATION
+from farfield.tasks import TRAINING, VALIDATION, Copying
+from farfield.tasks.internal import UNLABELLED
 
 BALLS: Final = TABLES["lamb2022/bouncing-balls"]
 COPYING: Final = TABLES["lamb2022/copying"]

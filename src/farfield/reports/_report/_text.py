@@ -13,8 +13,7 @@ from farfield.metrics import mean_and_standard_error
 from farfield.metrics.internal import measure_of
 from farfield.records import Record
 from farfield.reports._report._report import Report, Row
-from farfield.reproductions import Claim, Published, Verdict, VerdictRule
-from farfield.reproductions.internal import Unpublished
+from farfield.reproductions import Claim, Published, Unpublished, Verdict, VerdictRule
 
 UNCOMMITTED: Final = "‡"
 """Sign of networks from an uncommitted tree."""

@@ -12,8 +12,8 @@ from farfield.reports._report import _text as text
 from farfield.reports._report._report import Row
 from farfield.reports._report._text import signs
 from farfield.reports._tables._markdown import as_words, table_line
-from farfield.reproductions import Claim, Published, Verdict, VerdictRule
-from farfield.reproductions.internal import TwoKinds, Unpublished
+from farfield.reproductions import Claim, Published, Unpublished, Verdict, VerdictRule
+from farfield.reproductions.internal import TwoKinds
 
 DIFFERENT: Final = frozenset({Verdict.DIRECTION_ONLY, Verdict.NOT_REPRODUCED})
 """Verdicts on numbers that are called different."""

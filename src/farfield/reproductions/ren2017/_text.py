@@ -32,8 +32,7 @@ from farfield.nn import (
 )
 from farfield.objectives import CarriedState, CenteredL1, Objective, Supervised
 from farfield.reproductions._grid import Cell
-from farfield.tasks import WordText
-from farfield.tasks.internal import VALIDATION
+from farfield.tasks import VALIDATION, WordText
 
 EPOCHS: Final = 13
 EPOCH: Final = 2_324

@@ -27,8 +27,7 @@ from farfield.core.internal import (
     read_picture,
 )
 from farfield.functional.internal import bicubic_resize, rgb_to_ycbcr
-from farfield.metrics import ssim
-from farfield.metrics.internal import psnr
+from farfield.metrics import psnr, ssim
 from farfield.tasks._files._data_sets import folders
 from farfield.tasks._protocol._draws import permutation, resample
 from farfield.tasks._protocol._task import (
