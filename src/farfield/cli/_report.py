@@ -306,10 +306,10 @@ def setting_rows(command: List) -> Iterator[tuple[str, str, list[str]]]:
 def _beside(line: SheetLine) -> list[str]:
     """Format the text, code, field and cells of a setting."""
     setting = line.setting
-    section = f" ({setting.place})" if setting.place else ""
+    where = f" ({setting.section})" if setting.section else ""
     count = len(line.claims)
     return [
-        f"text: {setting.text}{section}",
+        f"text: {setting.text}{where}",
         *([f"code: {setting.code}"] if setting.code else []),
         f"field: {setting.path}",
         f"{count} cell{'s' * (count > 1)}, e.g. {line.claims[0].cell}",

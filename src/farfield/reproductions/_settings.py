@@ -25,7 +25,7 @@ COLUMNS: Final = (
     "setting",
     "path",
     "the text",
-    "place",
+    "section",
     "the released code",
     "as text",
     "as code",
@@ -67,7 +67,7 @@ class Setting:
             with `before.` in front for the experiment it starts from; or a class alone. A slash
             separates alternative classes, `"VAECScale/VAECTranslation"`.
         text: What the text says; begins with `not said` where it leaves the setting open.
-        place: Section or table of the text, e.g. `"section 2.3"`.
+        section: Section or table of the text, e.g. `"section 2.3"`.
         code: What the released code does; empty where it has nothing of the kind.
         as_text: Values of the field that are as the text has it; of a part the name of its class.
         as_code: Values that are as the released code has it.
@@ -83,7 +83,7 @@ class Setting:
     name: str
     path: str
     text: str
-    place: str = ""
+    section: str = ""
     code: str = ""
     as_text: tuple[object, ...] = ()
     as_code: tuple[object, ...] = ()
@@ -228,7 +228,7 @@ def _setting(row: dict[str, str]) -> Setting:
         name=row["setting"],
         path=row["path"],
         text=row["the text"],
-        place=row["place"],
+        section=row["section"],
         code=row["the released code"],
         as_text=as_text,
         as_code=as_code,

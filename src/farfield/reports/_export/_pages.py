@@ -314,7 +314,7 @@ def _is_own(key: str, table: Table) -> bool:
 
 def _setting(setting: Setting) -> str:
     """Text, code and field of a setting as a line of a table."""
-    text = f"{setting.text} ({setting.place})" if setting.place else setting.text
+    text = f"{setting.text} ({setting.section})" if setting.section else setting.text
     return table_line((setting.name, text, setting.code or "–", f"`{setting.path}`"))
 
 
