@@ -45,9 +45,9 @@ def check_record(record: Record) -> Record:
         digest = digest_of(taken.key, taken.seed, run, scores)
         record_of(taken.key, taken.seed, run, scores, digest)
     except (msgspec.MsgspecError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        place = f"of experiment {excerpt(record.key)}, seed {excerpt(record.seed)},"
+        named = f"of experiment {excerpt(record.key)}, seed {excerpt(record.seed)},"
         raise ValueError(
-            f"record {place} must be one that can be read: {excerpt(error)}"
+            f"record {named} must be one that can be read: {excerpt(error)}"
         ) from error
     return taken
 
@@ -97,7 +97,7 @@ def rows_of(record: Record) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
     scores = {
         (s.step, s.regime, s.metric): (_stored(s.value), s.count) for s in reversed(record.scores)
     }
-    return run, [(*place, *numbers) for place, numbers in scores.items()]
+    return run, [(*cell, *numbers) for cell, numbers in scores.items()]
 
 
 def _stored(number: float) -> float | str:
@@ -120,7 +120,7 @@ def digest_of(key: str, seed: Any, run: Sequence[Any], scores: Iterable[Sequence
     experiment, steps, seconds, *others = run
     content = [
         [key, seed, experiment, steps, float(seconds), *others],
-        sorted([*place, float(value), count] for *place, value, count in scores),
+        sorted([*cell, float(value), count] for *cell, value, count in scores),
     ]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
@@ -489,21 +489,21 @@ def _read(connection: sqlite3.Connection, key: str, seeds: range | None = None) 
 
 def _replace(connection: sqlite3.Connection, record: Record, stamp: str) -> None:
     """Replace a run, as part of a transaction."""
-    place = (record.key, record.seed)
+    run_id = (record.key, record.seed)
     if _read(connection, record.key, range(record.seed, record.seed + 1)).damaged:
         connection.execute("REINDEX")  # the index may name other rows than there are
-    _delete(connection, place)
+    _delete(connection, run_id)
     run, scores = rows_of(record)
-    digest = digest_of(*place, run, scores)
+    digest = digest_of(*run_id, run, scores)
     connection.execute(
-        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*place, *run, digest, stamp)
+        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*run_id, *run, digest, stamp)
     )
     connection.executemany(
-        "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", [(*place, *score) for score in scores]
+        "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", [(*run_id, *score) for score in scores]
     )
 
 
-def _delete(connection: sqlite3.Connection, place: tuple[str, int]) -> None:
+def _delete(connection: sqlite3.Connection, run_id: tuple[str, int]) -> None:
     """Remove a run and its scores, as part of a transaction."""
-    connection.execute("DELETE FROM runs WHERE key = ? AND seed = ?", place)
-    connection.execute("DELETE FROM scores WHERE key = ? AND seed = ?", place)
+    connection.execute("DELETE FROM runs WHERE key = ? AND seed = ?", run_id)
+    connection.execute("DELETE FROM scores WHERE key = ? AND seed = ?", run_id)

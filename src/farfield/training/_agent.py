@@ -129,10 +129,10 @@ class OneAgent:
     def score(self, step: int) -> list[list[Score]]:
         """Compute scores of every regime after `step` updates."""
         self.model.eval()
-        place = stream(self.seeds[0], "scoring")
-        with forked_generators(place):
-            self._seed(place)
-            found = score_policy(self._practice.policy, self._environment, step, place)
+        source = stream(self.seeds[0], "scoring")
+        with forked_generators(source):
+            self._seed(source)
+            found = score_policy(self._practice.policy, self._environment, step, source)
         return [[*found, self._loss_point(step)]]
 
     def training_metrics(self, step: int) -> list[list[Score]]:
@@ -184,13 +184,13 @@ def _practice_of(
 ) -> tuple[Environment, Practice]:
     """Make the environment of an agent, and its practice before the first step."""
     task, rule, recipe = experiment.task, experiment.objective, experiment.recipe
-    place = stream(seed, "problems")
+    source = stream(seed, "problems")
     if isinstance(task, Environment):
         if isinstance(model, ActorCritic) and isinstance(rule, PPO):
-            worlds = ScoredWorlds(task, TRAINING, recipe.batch_size, place)
+            worlds = ScoredWorlds(task, TRAINING, recipe.batch_size, source)
             return task, FromRollouts(model, rule, worlds, seed)
         if isinstance(model, QuantileAgent) and isinstance(rule, RainbowIQN):
-            worlds = ScoredWorlds(task, TRAINING, rule.copies, place)
+            worlds = ScoredWorlds(task, TRAINING, rule.copies, source)
             return task, FromMemory(model, rule, worlds, recipe, seed)
     raise ValueError(
         "experiment must be of an environment, with an AgentNetwork and PPO, or with a "

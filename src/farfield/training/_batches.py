@@ -95,17 +95,17 @@ class Batches:
         """Return the batch of update `step`, counted from 0."""
         rows = self.numbers(step)
         problems = self.problems
-        places = self._index[rows]
+        positions = self._index[rows]
         if not self._same_shape:
-            table, inverse = np.unique(places, return_inverse=True)
-        elif len(problems.items) <= places.size:
-            table, inverse = np.arange(len(problems.items)), places
+            table, inverse = np.unique(positions, return_inverse=True)
+        elif len(problems.items) <= positions.size:
+            table, inverse = np.arange(len(problems.items)), positions
         else:
-            table, inverse = places.reshape(-1), np.arange(places.size)
+            table, inverse = positions.reshape(-1), np.arange(positions.size)
         device = problems.items.device
         return Problems(
             items=problems.items.index_select(0, torch.from_numpy(table).to(device)),
-            index=torch.from_numpy(inverse.reshape(places.shape)).to(device),
+            index=torch.from_numpy(inverse.reshape(positions.shape)).to(device),
             target=problems.target.index_select(0, torch.from_numpy(rows).to(device)),
         )
 
@@ -146,17 +146,17 @@ class StackedBatches:
         numbers = torch.from_numpy(np.stack([one.numbers(step) for one in self._several]))
         rows = numbers.to(items.device)
         seed = torch.arange(len(rows), device=rows.device)[:, None]
-        places = index[seed, rows]
-        if items.shape[1] > places[0].numel():
-            items = items[seed, places.flatten(1)]
-            order = torch.arange(places[0].numel(), device=rows.device)
-            places = order.reshape(places.shape[1:]).repeat(len(rows), 1, 1)
+        positions = index[seed, rows]
+        if items.shape[1] > positions[0].numel():
+            items = items[seed, positions.flatten(1)]
+            order = torch.arange(positions[0].numel(), device=rows.device)
+            positions = order.reshape(positions.shape[1:]).repeat(len(rows), 1, 1)
         targets = target[seed, rows]
         alone = [
-            Problems(items=items[place], index=places[place], target=targets[place])
-            for place in range(len(rows))
+            Problems(items=items[one], index=positions[one], target=targets[one])
+            for one in range(len(rows))
         ]
-        return {"items": items, "index": places, "target": targets, "rows": rows}, alone
+        return {"items": items, "index": positions, "target": targets, "rows": rows}, alone
 
 
 def _part(problems: Problems) -> Part:

@@ -338,13 +338,13 @@ def scores_of(
     outputs: list[list[Tensor]] = []
     measured = measured_of(task, answered, outputs if judges else None)
     scores = []
-    for place, (values, problems) in enumerate(zip(measured, several, strict=True)):
+    for number, (values, problems) in enumerate(zip(measured, several, strict=True)):
         if isinstance(task, HasSubsets):
             metric, parts = metric_of(task), task.parts(problems)
             values |= {f"{metric}/{part}": values[metric][rows] for part, rows in parts.items()}
         pooled: dict[str, float] = {}
         for judge in judges:
-            pooled |= judge.set_scores(torch.cat([each[place] for each in outputs]), problems)
+            pooled |= judge.set_scores(torch.cat([each[number] for each in outputs]), problems)
         if isinstance(task, PooledScores):
             pooled |= task.pooled_scores(values["loss"], problems)
         found = [_mean_score(step, regime, name, value) for name, value in values.items()]

@@ -204,20 +204,20 @@ class FromMemory:
         rounds = 1 if step else -(-self._rule.first_steps // self.worlds.count)
         for number in range(rounds):
             observations = self.worlds.observations
-            place = self._stream.child("actions", step, number)
-            actions = self._best(observations, place)
+            source = self._stream.child("actions", step, number)
+            actions = self._best(observations, source)
             self._memory.add(observations, actions, self.worlds.step(actions))
         return [self._lesson(step)]
 
     @torch.no_grad()
-    def _best(self, observations: np.ndarray, place: Stream) -> Tensor:
+    def _best(self, observations: np.ndarray, source: Stream) -> Tensor:
         """Choose the best action for each observation under the drawn noise."""
-        draws = self._draws(place, len(observations), self._rule.acting_quantiles)
+        draws = self._draws(source, len(observations), self._rule.acting_quantiles)
         return self._model(torch.from_numpy(observations), **draws).mean(1).argmax(-1)
 
-    def _draws(self, place: Stream, count: int, quantiles: int) -> dict[str, Tensor]:
+    def _draws(self, source: Stream, count: int, quantiles: int) -> dict[str, Tensor]:
         """Draw fractions and noise for some observations."""
-        generator = place.torch()
+        generator = source.torch()
         return {
             "fractions": torch.rand(count, quantiles, generator=generator),
             "noise": torch.randn(count, self._model.noise_size, generator=generator),
@@ -227,13 +227,13 @@ class FromMemory:
     def _lesson(self, step: int) -> Lesson:
         """Draw a batch from the memory, with the target quantiles of its returns."""
         count, rule = self._recipe.batch_size, self._rule
-        place = self._stream.child("lesson", step)
-        uniform = torch.rand(count, dtype=torch.float64, generator=place.child("rows").torch())
+        source = self._stream.child("lesson", step)
+        uniform = torch.rand(count, dtype=torch.float64, generator=source.child("rows").torch())
         found = self._memory.draw(uniform)
         returns = rule.returns(found.rewards, found.terminations, found.truncations)
         after = self._memory.observations_after(found.rows, returns.steps)
-        choosing = self._draws(place.child("choosing"), count, rule.acting_quantiles)
-        aimed = self._draws(place.child("aimed"), count, rule.num_quantiles)
+        choosing = self._draws(source.child("choosing"), count, rule.acting_quantiles)
+        aimed = self._draws(source.child("aimed"), count, rule.num_quantiles)
         values = double_estimate(self._target(after, **aimed), self._model(after, **choosing))
         exponent = rule.exponent(step / self._recipe.steps)
         problems = Problems(
@@ -245,7 +245,7 @@ class FromMemory:
                 "weights": importance_weights(found.probabilities, exponent=exponent).float(),
             },
         )
-        draws = self._draws(place.child("learning"), count, rule.num_quantiles)
+        draws = self._draws(source.child("learning"), count, rule.num_quantiles)
         return Lesson(problems, found.rows, draws)
 
     def stops(self, state: Mapping[str, Tensor]) -> bool:

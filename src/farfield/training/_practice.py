@@ -196,10 +196,10 @@ def score_policy(
     for regime in environment.regimes:
         scores, lengths = [], []
         for first in range(0, environment.scored_episodes, ABREAST):
-            place = stream.child(regime.name, first)
+            source = stream.child(regime.name, first)
             count = min(ABREAST, environment.scored_episodes - first)
-            worlds = environment.make(regime.name, count, place)
-            episodes = play(worlds, policy(count, place.child("actions")))
+            worlds = environment.make(regime.name, count, source)
+            episodes = play(worlds, policy(count, source.child("actions")))
             worlds.close()
             scores.append(np.array(environment.score(episodes.returns)))
             lengths.append(episodes.lengths)

@@ -248,12 +248,12 @@ class Stack:
                 )
         self._streams = [stream(seed, "objective") for seed in seeds]
 
-        def build(place: int, weights: Stream | None = None) -> nn.Module:
-            start = None if starts is None else starts[place]
-            network = first_network(experiment, seeds[place], start, weights=weights, dtype=dtype)
+        def build(index: int, weights: Stream | None = None) -> nn.Module:
+            start = None if starts is None else starts[index]
+            network = first_network(experiment, seeds[index], start, weights=weights, dtype=dtype)
             return network.to(device, dtype)
 
-        models = [build(place) for place in range(len(seeds))]
+        models = [build(index) for index in range(len(seeds))]
         check_alike(models)
         self._model = models[0]
         parameters, self._fixed = stack_module_state(models)
@@ -267,11 +267,11 @@ class Stack:
         for turn in self._turns:
             starting = [
                 turn.objective.start(
-                    Bound(module=model, build=partial(build, place)),
-                    self._sets[place],
-                    turn.stream_of(self._streams[place], "start"),
+                    Bound(module=model, build=partial(build, index)),
+                    self._sets[index],
+                    turn.stream_of(self._streams[index], "start"),
                 )
-                for place, model in enumerate(models)
+                for index, model in enumerate(models)
             ]
             turn.state = stacked(starting)
         self._programs = [
@@ -346,10 +346,10 @@ class Stack:
         drawn = {name: of(number) for name, of in self._batches[turn.number].items()}
         draws = [
             turn.objective.draw(
-                {name: alone[place] for name, (_, alone) in drawn.items()},
+                {name: alone[index] for name, (_, alone) in drawn.items()},
                 turn.stream_of(numbers, number),
             )
-            for place, numbers in enumerate(self._streams)
+            for index, numbers in enumerate(self._streams)
         ]
         progress = step / self._experiment.recipe.steps
         return {
@@ -440,7 +440,7 @@ class Stack:
         asked = [scored_sets(task, sets) for sets in self._sets]
         regimes = {name: [sets[name] for sets in asked] for name in asked[0]}
         if self._experiment.perturbations or not all(map(self._is_together, regimes.values())):
-            return [self._scored_alone(place, step) for place in range(len(self.seeds))]
+            return [self._scored_alone(index, step) for index in range(len(self.seeds))]
         found = [
             scores_of(task, several, self._answered(several), step, regime)
             for regime, several in regimes.items()
@@ -453,25 +453,25 @@ class Stack:
     def _answered(self, several: Sequence[Problems]) -> Iterator[Answered]:
         return Together(self._model.eval(), self._scored()).answered(several)
 
-    def _scored_alone(self, place: int, step: int) -> list[Score]:
+    def _scored_alone(self, index: int, step: int) -> list[Score]:
         """Compute scores of the network of a seed, by itself."""
-        network, seed = self._calibrated(place), self.seeds[place]
+        network, seed = self._calibrated(index), self.seeds[index]
         if not scored_tensors(self._turns):
-            self._keep(place, network)
+            self._keep(index, network)
         with forked_generators(scoring_stream(seed)):
-            return score_all(self._experiment, network, self._sets[place], step, seed)
+            return score_all(self._experiment, network, self._sets[index], step, seed)
 
-    def _calibrated(self, place: int) -> nn.Module:
+    def _calibrated(self, index: int) -> nn.Module:
         """Build the network of a seed with its statistics of the training problems."""
-        network = self.network(place)
-        with forked_generators(scoring_stream(self.seeds[place])):
-            calibrate(network, self._sets[place][TRAINING])
+        network = self.network(index)
+        with forked_generators(scoring_stream(self.seeds[index])):
+            calibrate(network, self._sets[index][TRAINING])
         return network
 
-    def _keep(self, place: int, network: nn.Module) -> None:
+    def _keep(self, index: int, network: nn.Module) -> None:
         """Take over the buffers of a network, which calibration may have filled."""
         for name, buffer in network.named_buffers():
-            self._fixed[name][place] = buffer
+            self._fixed[name][index] = buffer
 
     def training_metrics(self, step: int) -> list[list[Score]]:
         """Measure metric, then loss, on some training problems after `step` updates, per seed."""
@@ -481,18 +481,18 @@ class Stack:
             measured = measured_of(task, self._answered(some))
             pairs = [(values[metric_of(task)], values["loss"]) for values in measured]
         else:
-            alone = [calibrated_on(self.network(place), part) for place, part in enumerate(some)]
+            alone = [calibrated_on(self.network(index), part) for index, part in enumerate(some)]
             both = zip(alone, some, strict=True)
             pairs = [score_problems(one, task, part) for one, part in both]
         return [metric_points(step, task, *pair) for pair in pairs]
 
     def weights(self) -> list[dict[str, Any]]:
         """Return the state dictionaries of the scored networks, one per seed."""
-        places = range(len(self.seeds))
+        indices = range(len(self.seeds))
         if not scored_tensors(self._turns):
-            return [dict(self.network(place).state_dict()) for place in places]
+            return [dict(self.network(index).state_dict()) for index in indices]
         with fixed_settings(flush_denormal=True):
-            return [dict(self._calibrated(place).state_dict()) for place in places]
+            return [dict(self._calibrated(index).state_dict()) for index in indices]
 
     def state(self) -> dict[str, Tensor]:
         """Collect parameters, buffers and the state of optimizers and objectives, stacked."""

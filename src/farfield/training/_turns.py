@@ -51,14 +51,14 @@ class Turn:
         self.state: dict[str, Tensor] = {}
         self._recipe = recipe
         owners = {
-            name: max(place for place, player in enumerate(players) if player.trains(name))
+            name: max(which for which, player in enumerate(players) if player.trains(name))
             for name in learned
             if any(player.trains(name) for player in players)
         }
         self.learned = {name: learned[name] for name in owners}
         self.optimizers: list[tuple[torch.optim.Optimizer, float]] = []
-        for place, player in enumerate(players):
-            own = {name: tensor for name, tensor in self.learned.items() if owners[name] == place}
+        for which, player in enumerate(players):
+            own = {name: tensor for name, tensor in self.learned.items() if owners[name] == which}
             if not own:
                 raise ValueError(
                     f"players must each train something, got {player!r}; "

@@ -44,36 +44,36 @@ class Normalized:
         self._named = dict(normalizers.named_children())
         self._alike: dict[tuple[str, ...], bool] = {}
 
-    def __call__(self, place: str, z: Tensor) -> Tensor:
+    def __call__(self, name: str, z: Tensor) -> Tensor:
         """Apply the normalizer of a name, if there is one."""
-        return self._named[place](z) if place in self._named else z
+        return self._named[name](z) if name in self._named else z
 
-    def shared(self, places: tuple[str, ...]) -> nn.Module | None:
+    def shared(self, names: tuple[str, ...]) -> nn.Module | None:
         """Return the normalizer that several names share, or `None` if theirs differ.
 
         Args:
-            places: The names.
+            names: The names.
         """
-        return self._named[places[0]] if self._is_shared(places) else None
+        return self._named[names[0]] if self._is_shared(names) else None
 
-    def each(self, places: tuple[str, ...], z: Tensor) -> tuple[Tensor, ...]:
+    def each(self, names: tuple[str, ...], z: Tensor) -> tuple[Tensor, ...]:
         """Normalize the values of several names.
 
         Args:
-            places: The names.
+            names: The names.
             z: Values of all names, concatenated: `(*batch, feature)`.
         """
-        if self._is_shared(places):
+        if self._is_shared(names):
             # One call of a normalizer that takes every vector by itself.
-            together = torch.unflatten(z, -1, (len(places), z.shape[-1] // len(places)))
-            return self._named[places[0]](together).unbind(-2)
-        parts = z.chunk(len(places), dim=-1)
-        return tuple(self(place, part) for place, part in zip(places, parts, strict=True))
+            together = torch.unflatten(z, -1, (len(names), z.shape[-1] // len(names)))
+            return self._named[names[0]](together).unbind(-2)
+        parts = z.chunk(len(names), dim=-1)
+        return tuple(self(name, part) for name, part in zip(names, parts, strict=True))
 
-    def _is_shared(self, places: tuple[str, ...]) -> bool:
-        if places not in self._alike:
-            self._alike[places] = _are_alike([self._named.get(place) for place in places])
-        return self._alike[places]
+    def _is_shared(self, names: tuple[str, ...]) -> bool:
+        if names not in self._alike:
+            self._alike[names] = _are_alike([self._named.get(name) for name in names])
+        return self._alike[names]
 
 
 def _are_alike(normalizers: list[nn.Module | None]) -> bool:
@@ -186,12 +186,12 @@ class Recurrence(RecurrentLayers):
         """Make a normalizer for each position of each layer."""
         gates, carried = self._cell.gates, self._cell.carried
         widths = placement.widths(gates, carried, self.hidden_size)
-        places = {"input", "hidden", *gates, *carried}
-        if not widths.keys() <= places:
-            raise ValueError(f"placement must name some of {sorted(places)}, got {sorted(widths)}")
+        names = {"input", "hidden", *gates, *carried}
+        if not widths.keys() <= names:
+            raise ValueError(f"placement must name some of {sorted(names)}, got {sorted(widths)}")
         for made in self.normalizers:
-            for place, width in widths.items():
-                made[place] = _checked(normalizer(width))  # type: ignore[operator]
+            for name, width in widths.items():
+                made[name] = _checked(normalizer(width))  # type: ignore[operator]
 
     def _run_layer(self, layer: int, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
         """Run a layer, with one product of the inputs over all steps."""
