@@ -181,6 +181,11 @@ def test_options_that_do_not_fit_are_refused(options: dict[str, Any], message: s
         HoldingRNN(INPUTS, HIDDEN, **options)
 
 
+@pytest.mark.parametrize("units, sums, groups", [(64, 0, 32), (24, 0, 24), (50, 1, 7), (37, 0, 1)])
+def test_default_groups_divide_the_units(units: int, sums: int, groups: int) -> None:
+    assert HoldingRNN(INPUTS, units, num_sums=sums).num_groups == groups
+
+
 def test_wrong_shapes_are_refused() -> None:
     inputs, gates, weight, state = given()
     with pytest.raises(ValueError, match="at least one step"):

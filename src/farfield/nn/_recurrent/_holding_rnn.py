@@ -19,6 +19,8 @@ HOLD = 2.0
 """First bias of the gates: most groups hold most of their state at first (z = 5/6)."""
 SPREAD = 2.0
 """Standard deviation, over inputs of length 1, of their first contributions to the gates."""
+GROUPS = 32
+"""Number of groups, where none is given and the units divide into as many."""
 
 
 @final
@@ -45,7 +47,8 @@ class HoldingRNN(SequenceLayer):
     same after any number of steps.
 
     Args:
-        num_groups: Number of groups of units, each with a gate.
+        num_groups: Number of groups of units, each with a gate; where the default does not divide
+            the units, the largest number below it that does.
         num_sums: Number of the hidden units that are sums.
         dropout: Probability that an element of the held state is dropped from an output in
             training; sums are never dropped, so that they stay exact. Drawn from torch's global
@@ -83,7 +86,7 @@ class HoldingRNN(SequenceLayer):
         input_size: Size,
         hidden_size: Size,
         *,
-        num_groups: Size = 32,
+        num_groups: Size = GROUPS,
         num_sums: NonNegativeInt = 0,
         dropout: Dropout = 0.0,
         min_added: FractionBelowOne | None = None,
@@ -95,6 +98,8 @@ class HoldingRNN(SequenceLayer):
     ) -> None:
         super().__init__(input_size, hidden_size, batch_first=batch_first)
         self.held_size = hidden_size - num_sums
+        if num_groups == GROUPS and self.held_size > 0:
+            num_groups = next(n for n in range(GROUPS, 0, -1) if self.held_size % n == 0)
         if self.held_size < num_groups or self.held_size % num_groups:
             less = f" without num_sums={num_sums}" if num_sums else ""
             raise ValueError(
