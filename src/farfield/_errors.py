@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Final, final
 
@@ -32,7 +33,7 @@ def lacks_memory(error: BaseException) -> bool:
 
 @final
 class UnknownNameError(ValueError):
-    """An unknown name, with the three nearest known names.
+    """An unknown name, with the names that it abbreviates (`--lr`) or the three nearest ones.
 
     Args:
         kind: Kind of the name, e.g. `"task"`.
@@ -44,8 +45,10 @@ class UnknownNameError(ValueError):
         self.kind = kind
         self.name = name
         self.choices = tuple(choices)
-        near = difflib.get_close_matches(
-            name[:_LONGEST].lower(), self.choices, n=NEAREST, cutoff=0.4
+        given = name[:_LONGEST].lower()
+        meant = [known for known in self.choices if _initials(known) == given.lstrip("-")]
+        near = meant[:NEAREST] or difflib.get_close_matches(
+            given, self.choices, n=NEAREST, cutoff=0.4
         )
         if near:
             *most, last = map(repr, near)
@@ -56,3 +59,9 @@ class UnknownNameError(ValueError):
             shown = ", ".join(self.choices[:NEAREST])
             hint = f"; known: {shown}{f' and {others} more' if others > 0 else ''}"
         super().__init__(f"unknown {kind} {excerpt(repr(name))}{hint}")
+
+
+def _initials(name: str) -> str:
+    """Return the first letters of the words of a name, or of an option's field."""
+    words = re.split("[-_]", name.rpartition(".")[2].lstrip("-"))
+    return "".join(word[:1] for word in words)

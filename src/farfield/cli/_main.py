@@ -115,7 +115,7 @@ def _run(words: Sequence[str]) -> int:
         option = word.partition("=")[0]
         is_field = takes_fields and option.startswith(prefix) and "." in option
         if option.startswith("--") and not is_field:
-            fields = fields_of(command.task) if isinstance(command, Training) else ()
+            fields = _fields_of(command) if isinstance(command, Training) else ()
             return _unknown("option", option, (*options_of(type(command)), *fields))
     if rest and not (takes_fields and rest[0].startswith("-")):
         message = (
@@ -147,6 +147,14 @@ def _asks_for_fields(words: Sequence[str]) -> bool:
     if words[0] == "show":
         return not words[1].startswith("-")
     return words[0] in ("train", "search") and {"--task", "--model"} <= options
+
+
+def _fields_of(command: Training) -> list[str]:
+    """List the fields of the task and of the recipe, as options."""
+    from farfield.experiments import Recipe
+
+    recipe = (field.name.replace("_", "-") for field in dataclasses.fields(Recipe))
+    return [*fields_of(command.task), *(f"--recipe.{name}" for name in recipe)]
 
 
 def _print_fields(words: Sequence[str]) -> int:
