@@ -1024,6 +1024,21 @@ def test_data_that_is_not_at_hand_is_named_before_anything_is_made(
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "task", [name for name, task in TASKS.items() if "withheld" in task.__dataclass_fields__]
+)
+def test_a_regime_is_far_from_training_by_default(task: str) -> None:
+    command = Train(task=task, model="esbn")
+    assert max(regime.distance for regime in experiment_of(command, []).task.regimes) > 0
+
+
+@pytest.mark.parametrize("option", ["--lr", "--learning-rate"])
+def test_a_field_of_the_recipe_is_recognized_by_its_name_or_initials(farfield, option: str) -> None:
+    ended = farfield(f"train --task all-same --model esbn {option} 1e-3")
+    assert ended.status == 2
+    assert f"unknown option '{option}'; did you mean '--recipe.learning-rate'" in ended.err
+
+
 @pytest.mark.parametrize("task, meant", [("all-same", "--task.withheld"), ("nil", "--")])
 def test_a_field_of_the_task_without_its_prefix_is_recognized(
     farfield, task: str, meant: str

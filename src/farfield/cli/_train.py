@@ -73,6 +73,10 @@ from farfield.tasks.internal import Reading, RolledOut, form_of
 STEPS = 1000
 """Updates, where `--recipe.steps` is not given."""
 
+WITHHELD = 90
+"""Images that training never shows, where `--task.withheld` is not given and nothing else is far
+from training: as many of the hundred as every rule task admits."""
+
 HIDDEN = 96
 """Units of a sequence layer, where `--model.hidden-size` is not given."""
 
@@ -176,9 +180,10 @@ def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
     """
     task = find_task_or_environment(command.task)
     reading, part = find_reader(task(), command.model)
-    groups = {"task": options_of_task(task), "model": _options_of_module(part)}
+    options_of_model = _options_of_module(part)
     fields: list[Any] = [
-        (name, group, dataclasses.field(default=group())) for name, group in groups.items()
+        ("task", type(first := _first_options(task)), dataclasses.field(default=first)),
+        ("model", options_of_model, dataclasses.field(default=options_of_model())),
     ]
     fields.append(("recipe", Recipe, dataclasses.field(default=Recipe(steps=STEPS))))
     name = type(command).__name__.lower()
@@ -203,6 +208,14 @@ def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
         recipe=options.recipe,
         objective=options.objective if is_acted_in else Supervised(),
     )
+
+
+def _first_options(task: Any) -> Any:
+    """Make the options of a task with their defaults, which leave a regime beyond training."""
+    options = options_of_task(task)
+    is_all_near = all(regime.distance == 0 for regime in task().regimes)
+    names = {field.name for field in dataclasses.fields(options)}
+    return options(withheld=WITHHELD) if is_all_near and "withheld" in names else options()
 
 
 def _usual_encoder(task: ProblemTask, reading: Reading) -> str:
