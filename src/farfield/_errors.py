@@ -33,7 +33,7 @@ def lacks_memory(error: BaseException) -> bool:
 
 @final
 class UnknownNameError(ValueError):
-    """An unknown name, with the names that it abbreviates (`--lr`) or the three nearest ones.
+    """An unknown name, with the names that it abbreviates (`--lr`) or three near it.
 
     Args:
         kind: Kind of the name, e.g. `"task"`.
