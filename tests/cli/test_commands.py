@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import re
+import runpy
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -56,8 +57,8 @@ from farfield.nn import (
 )
 from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
 from farfield.records import Store, _environment
-from farfield.reports import FIGURES, Figure
-from farfield.reproductions import TABLES, Table
+from farfield.reports import FIGURES, Figure, extrapolation_profile
+from farfield.reproductions import TABLES, Budget, Table
 from farfield.tasks import (
     DATA_SETS,
     ENVIRONMENTS,
@@ -706,6 +707,35 @@ def test_reproduce_runs_what_is_missing_and_reports(
     assert [record.seed for record in store.records(lstm)] == [0, 1, 2]
     assert store.records(other) == before[other]
     assert (folder / "here" / "report.html").is_file()
+
+
+def test_a_claim_is_trained_with_a_recipe_of_ones_own(
+    farfield, folder: Path, tiny_table: Table
+) -> None:
+    claim = tiny_table.claims[0]
+    recipe = dataclasses.replace(claim.at(Budget.QUICK).recipe, steps=2, learning_rate=1e-3)
+    own = dataclasses.replace(claim.experiment, recipe=recipe)
+    words = f"reproduce webb2021/tiny --cell {claim.cell} --seeds 1 --recipe.learning-rate 1e-3"
+    ended = farfield(f"{words} --recipe.steps 2 --workers 1")
+    assert (ended.status, ended.err) == (0, "")
+    assert list(Store("runs").keys()) == [own.key]
+    said = "at the quick budget with steps 2, learning_rate 0.001: your own experiment"
+    assert f"{claim.cell} {said} {own.key}\n" in ended.out
+    assert str(extrapolation_profile(own.task, Store("runs").records(own.key))) in ended.out
+    assert not (folder / "reports").exists()
+
+    script = farfield(f"{words} --recipe.steps 2 --python")
+    assert (script.status, script.err) == (0, "")
+    (folder / "mine.py").write_text(script.out)
+    made = runpy.run_path("mine.py")  # finds the record
+    assert made["experiment"] == own
+
+
+def test_python_is_printed_of_one_experiment(farfield, tiny_table: Table) -> None:
+    ended = farfield("reproduce webb2021/tiny --python")
+    cells = ", ".join(claim.cell for claim in tiny_table.claims)
+    message = f"cell must select one experiment to print its Python, got 2: {cells}"
+    assert (ended.status, ended.out, ended.err) == (2, "", f"farfield: {message}\n")
 
 
 @pytest.mark.usefixtures("two_tables")

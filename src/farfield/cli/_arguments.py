@@ -172,7 +172,11 @@ class Bench:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Reproduce:
-    """Run the claims of a published table or figure and compare the results with the paper."""
+    """Run the claims of a published table or figure and compare the results with the paper.
+
+    Fields of the recipe follow their names: --recipe.learning-rate 1e-4 trains the same networks
+    with another learning rate. These are experiments of your own, which no claim is judged by.
+    """
 
     table: tyro.conf.Positional[str]
     """PAPER/TABLE or PAPER/FIGURE, e.g. webb2021/table-11; `farfield list` shows all."""
@@ -183,6 +187,8 @@ class Reproduce:
     the quick budget of a figure."""
     budget: Literal["quick", "paper"] = "quick"
     """Number of training steps: a stated share of the paper's, or all."""
+    python: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Print the Python that makes the experiments, and train nothing."""
     images: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
     FARFIELD_DATA."""

@@ -109,14 +109,13 @@ def _run(words: Sequence[str]) -> int:
     if _asks_for_fields(words):
         return _print_fields(words)
     command, rest = _parsed(words)
-    prefix = "--task." if isinstance(command, Show) else "--"
-    takes_fields = isinstance(command, Show | Training)
+    prefix = {Show: "--task.", Reproduce: "--recipe."}.get(type(command), "--")
+    takes_fields = isinstance(command, Reproduce | Show | Training)
     for word in rest:
         option = word.partition("=")[0]
         is_field = takes_fields and option.startswith(prefix) and "." in option
         if option.startswith("--") and not is_field:
-            fields = _fields_of(command) if isinstance(command, Training) else ()
-            return _unknown("option", option, (*options_of(type(command)), *fields))
+            return _unknown("option", option, (*options_of(type(command)), *_fields_of(command)))
     if rest and not (takes_fields and rest[0].startswith("-")):
         message = (
             f"unrecognized: {' '.join(rest)}; `farfield {words[0]} --help` lists the arguments"
@@ -149,12 +148,14 @@ def _asks_for_fields(words: Sequence[str]) -> bool:
     return words[0] in ("train", "search") and {"--task", "--model"} <= options
 
 
-def _fields_of(command: Training) -> list[str]:
-    """List the fields of the task and of the recipe, as options."""
+def _fields_of(command: object) -> list[str]:
+    """List the fields of the task and of the recipe that a command takes, as options."""
+    if not isinstance(command, Reproduce | Training):
+        return []
     from farfield.experiments import Recipe
 
-    recipe = (field.name.replace("_", "-") for field in dataclasses.fields(Recipe))
-    return [*fields_of(command.task), *(f"--recipe.{name}" for name in recipe)]
+    recipe = [f"--recipe.{f.name.replace('_', '-')}" for f in dataclasses.fields(Recipe)]
+    return recipe if isinstance(command, Reproduce) else [*fields_of(command.task), *recipe]
 
 
 def _print_fields(words: Sequence[str]) -> int:
@@ -261,7 +262,7 @@ def _action(command: object, rest: Sequence[str]) -> Callable[[], object]:
     kind = next(kind for kind in ACTIONS if isinstance(command, kind))
     module, _, name = ACTIONS[kind].partition(".")
     act = getattr(import_module(f"farfield.cli.{module}"), name)
-    words = (rest,) if isinstance(command, Show | Training) else ()
+    words = (rest,) if isinstance(command, Reproduce | Show | Training) else ()
     return partial(act, command, *words)
 
 

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Any, final, get_type_hints
 
+import tyro
 from rich.console import Console
 
 from farfield.cli._arguments import NETWORKS, REPORTS, Plan, Reproduce
-from farfield.cli._console import make_console, say
+from farfield.cli._console import make_console, say, write
+from farfield.cli._names import PLAIN, plain_dataclass
 from farfield.cli._report import missing_of, present, table_named
 from farfield.cli._train import train_missing
 from farfield.core.internal import num_cores, printable
-from farfield.execution import jobs_of
+from farfield.execution import jobs_of, results
 from farfield.execution.internal import Job, Trial, cost_kind, trial
-from farfield.experiments import Experiment
+from farfield.experiments import Experiment, Recipe
 from farfield.experiments.internal import source_of_value
 from farfield.records import Store
-from farfield.reports import FIGURES, Figure, Tabular, problem_sheet, tabulate
+from farfield.reports import (
+    FIGURES,
+    Figure,
+    Tabular,
+    extrapolation_profile,
+    problem_sheet,
+    tabulate,
+)
 from farfield.reports.internal import Levels, records_at
 from farfield.reproductions import Budget, Table
 from farfield.tasks import ProblemTask, is_at_hand
@@ -169,24 +179,83 @@ def _duration(hours: float) -> str:
     return f"{60 * hours:.1f} min" if hours >= 1 / 60 else f"{3600 * hours:.0f} s"
 
 
-def reproduce(command: Reproduce) -> None:
+def reproduce(command: Reproduce, rest: Sequence[str]) -> None:
     """Run the cells of a table or a figure that have no record yet, then report.
 
     Args:
         command: Which table, and how much of it.
+        rest: Words with the fields of the recipe that differ from the claims'.
     """
     budget = Budget(command.budget)
     table = table_named(command.table, command.images).select(*itertools.chain(*command.cell))
     seeds = command.seeds or networks_of(FIGURES.get(command.table), budget)
-    at_hand = [
-        claim for claim in table.claims if is_at_hand(claim.experiment.task) and not claim.unbuilt
-    ]
-    jobs = jobs_of((claim.at(budget) for claim in at_hand), range(seeds))
-    labels = _labels(table, budget)
+    built = [claim for claim in table.claims if not claim.unbuilt]
+    changes = _changes(command, rest)
+    own: dict[Experiment, str] = {}
+    for claim in built:
+        own.setdefault(_changed(claim.at(budget), changes), claim.cell)
+    if command.python:
+        write(_script(own, seeds))
+        return
+    at_hand = [experiment for experiment in own if is_at_hand(experiment.task)]
+    jobs = jobs_of(at_hand, range(seeds))
     store, console = Store(command.records), make_console()
     console.print(f"[bold]{table.key}[/]: {table.title}", soft_wrap=True)
-    train_missing(command, jobs, labels, store, console)
-    _report(command, table, seeds, store, console)
+    train_missing(command, jobs, _labels(own), store, console)
+    if not changes:
+        _report(command, table, seeds, store, console)
+        return
+    for experiment in at_hand:
+        found = results([job for job in jobs if job.experiment == experiment], store)
+        said = ", ".join(f"{name} {value}" for name, value in changes.items())
+        cell = f"{own[experiment]} at the {budget.value} budget"
+        say(console, f"\n{cell} with {said}: your own experiment {experiment.key}\n")
+        say(console, str(extrapolation_profile(experiment.task, found)))
+
+
+def _changes(command: Reproduce, rest: Sequence[str]) -> dict[str, Any]:
+    """Parse the fields of the recipe that differ from the claims'."""
+    hints = get_type_hints(Recipe)
+    fields = [
+        (field.name, hints[field.name] | None, None)
+        for field in dataclasses.fields(Recipe)
+        if hints[field.name] in PLAIN
+    ]
+    options: Any = tyro.cli(
+        dataclasses.make_dataclass(
+            "Options", [("recipe", group := plain_dataclass("Recipe", fields, Recipe), group())]
+        ),
+        prog=f"farfield reproduce {command.table}",
+        args=list(rest),
+    )
+    given = dataclasses.asdict(options.recipe)
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _changed(experiment: Experiment, changes: Mapping[str, Any]) -> Experiment:
+    """Change fields of an experiment's recipe."""
+    recipe = dataclasses.replace(experiment.recipe, **changes)
+    return dataclasses.replace(experiment, recipe=recipe)
+
+
+def _script(own: Mapping[Experiment, str], seeds: int) -> str:
+    """Write the Python that trains one experiment and prints its profile."""
+    if len(own) != 1:
+        raise ValueError(
+            f"cell must select one experiment to print its Python, got {len(own)}: "
+            f"{', '.join(own.values())}"
+        )
+    (experiment,) = own
+    return f"""\
+from farfield.execution import jobs_of, results, run
+from farfield.records import Store
+from farfield.reports import extrapolation_profile
+{experiment.to_python()}
+jobs = jobs_of([experiment], range({seeds}))
+store = Store("runs")
+run(jobs, store)
+print(extrapolation_profile(experiment.task, results(jobs, store)))
+"""
 
 
 def _report(command: Reproduce, table: Table, seeds: int, store: Store, console: Console) -> None:
@@ -200,11 +269,11 @@ def _report(command: Reproduce, table: Table, seeds: int, store: Store, console:
     present(found, store, folder, console)
 
 
-def _labels(table: Table, budget: Budget) -> dict[str, str]:
-    """Name the experiments of a table, and the experiments that they start from."""
+def _labels(cells: Mapping[Experiment, str]) -> dict[str, str]:
+    """Name experiments by their cells, and the experiments that they start from."""
     labels: dict[str, str] = {}
-    for name, claim in table.cells.items():
-        *before, last = claim.at(budget).stages
+    for experiment, name in cells.items():
+        *before, last = experiment.stages
         labels |= {stage.key: f"before {name}" for stage in before} | {last.key: name}
     return labels
 
