@@ -155,6 +155,7 @@ def check_command(words: list[str]) -> None:
 
     from farfield.cli._arguments import Command, Plan, Reproduce, Search, Show, Train
     from farfield.cli._list import check_names
+    from farfield.cli._reproduce import changes_of
     from farfield.cli._show import task_of
     from farfield.cli._train import experiment_of, search_of
     from farfield.reports import FIGURES
@@ -173,7 +174,11 @@ def check_command(words: list[str]) -> None:
         case Show():
             task_of(command, rest)
             return
-        case Reproduce(table=table, cell=cells) | Plan(table=table, cell=cells):
+        case Reproduce(table=table, cell=cells):
+            behind[table].select(*itertools.chain(*cells))
+            changes_of(command, rest)
+            return
+        case Plan(table=table, cell=cells):
             behind[table].select(*itertools.chain(*cells))
     if rest:
         raise ValueError(f"unrecognized: {rest}")
@@ -205,6 +210,7 @@ def test_every_command_is_one(document: Path) -> None:
         "train --task same-different --model esbn --recipe.step 3",
         "train --task same-different --model esnb",
         "reproduce webb2021/table-99",
+        "reproduce webb2021/table-9 --recipe.rate 3",
         'reproduce webb2021/table-11 --cell "esnb*"',
         "report webb2021/table-9 --budget large",
         "fetch mnits",

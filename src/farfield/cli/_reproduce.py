@@ -190,7 +190,7 @@ def reproduce(command: Reproduce, rest: Sequence[str]) -> None:
     table = table_named(command.table, command.images).select(*itertools.chain(*command.cell))
     seeds = command.seeds or networks_of(FIGURES.get(command.table), budget)
     built = [claim for claim in table.claims if not claim.unbuilt]
-    changes = _changes(command, rest)
+    changes = changes_of(command, rest)
     own: dict[Experiment, str] = {}
     for claim in built:
         own.setdefault(_changed(claim.at(budget), changes), claim.cell)
@@ -213,8 +213,13 @@ def reproduce(command: Reproduce, rest: Sequence[str]) -> None:
         say(console, str(extrapolation_profile(experiment.task, found)))
 
 
-def _changes(command: Reproduce, rest: Sequence[str]) -> dict[str, Any]:
-    """Parse the fields of the recipe that differ from the claims'."""
+def changes_of(command: Reproduce, rest: Sequence[str]) -> dict[str, Any]:
+    """Parse the fields of the recipe that differ from the claims'.
+
+    Args:
+        command: Which table.
+        rest: Words with the fields.
+    """
     hints = get_type_hints(Recipe)
     fields = [
         (field.name, hints[field.name] | None, None)
