@@ -235,7 +235,7 @@ def test_what_would_broadcast_is_refused(unchecked) -> None:
         context_norm(drawn(3))
     with pytest.raises(ValueError, match=r"got torch.int64 of shape \(4, 3\)"):
         context_norm(torch.ones(4, 3, dtype=torch.int64))
-    with pytest.raises(ValueError, match="at least one place"):
+    with pytest.raises(ValueError, match="at least one position"):
         context_norm(drawn(2, 0, 3))
 
 

@@ -105,13 +105,13 @@ def test_refusals(unchecked) -> None:
     for function in BOTH:
         with pytest.raises(ValueError, match=r"got torch.float64 of shape \(3,\)"):
             function(drawn(3))
-        with pytest.raises(ValueError, match="at least one place"):
+        with pytest.raises(ValueError, match="at least one position"):
             function(drawn(2, 0, 3))
         with pytest.raises(ValueError, match=r"got torch\.int64"):
             function(torch.ones(2, 3, dtype=torch.int64))
         with pytest.raises(ValueError, match=r"correction must be .* got -1"):
             function(drawn(2, 3), correction=-1)
-    with pytest.raises(ValueError, match=r"less than the 1 place\(s\), got 1"):
+    with pytest.raises(ValueError, match=r"less than the 1 position\(s\), got 1"):
         context_statistics(drawn(1, 3), correction=1)
     with pytest.raises(ValueError, match="correction must be 0 or 1, got 2"):
         running_context_statistics(drawn(4, 3), correction=2)

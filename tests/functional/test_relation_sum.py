@@ -53,13 +53,13 @@ def test_gradient(shape: tuple[int, int, int], sets: list[tuple[int, ...]]) -> N
 
 def test_sets_that_do_not_fit_are_refused() -> None:
     z = drawn(2, 3, 4)
-    with pytest.raises(ValueError, match=r"sets must name places 0…2, got \[\(0, 3\)\]"):
+    with pytest.raises(ValueError, match=r"sets must name positions 0…2, got \[\(0, 3\)\]"):
         relation_sum(z, [(0, 3)], *layers(2, 4))
-    with pytest.raises(ValueError, match=r"sets must name places 0…2, got .*-1"):
+    with pytest.raises(ValueError, match=r"sets must name positions 0…2, got .*-1"):
         relation_sum(z, [(0, 1), (-1, 0)], *layers(2, 4))
-    with pytest.raises(ValueError, match=r"\[12\] columns for sets of \[3\] places .* got 8"):
+    with pytest.raises(ValueError, match=r"\[12\] columns for sets of \[3\] positions .* got 8"):
         relation_sum(z, [(0, 1, 2)], *layers(2, 4))
-    with pytest.raises(ValueError, match=r"\[4, 8\] columns for sets of \[1, 2\] places"):
+    with pytest.raises(ValueError, match=r"\[4, 8\] columns for sets of \[1, 2\] positions"):
         relation_sum(z, [(0, 1), (1,)], *layers(2, 4))
     with pytest.raises(ValueError, match=r"\[0\] columns .* got 3"):
         relation_sum(z, [], *layers(1, 3))

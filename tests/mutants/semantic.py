@@ -620,8 +620,8 @@ MUTANTS = [
     (
         "the budget is not heeded",
         "cli/_reproduce.py",
-        "(claim.at(budget) for claim in at_hand)",
-        "(claim.experiment for claim in at_hand)",
+        "_changed(claim.at(budget), changes)",
+        "_changed(claim.experiment, changes)",
         "cli/test_commands.py::test_reproduce_runs_what_is_missing_and_reports",
     ),
     (

@@ -147,13 +147,13 @@ def test_what_cannot_be_is_refused(unchecked) -> None:
     query, key, value = heads(4)
     with pytest.raises(ValueError, match="window must be at least 1, got 0; None is all"):
         causal_attention(query, key, value, window=0)
-    with pytest.raises(ValueError, match="a place for each of 4 queries, got 3"):
+    with pytest.raises(ValueError, match="a position per query, 4, got 3"):
         causal_attention(query, key[..., 1:, :], value[..., 1:, :])
     query, key, value = heads(5)
     for number in (0, 4):
-        with pytest.raises(ValueError, match=f"a place for each of 5 keys, got {number}"):
+        with pytest.raises(ValueError, match=f"a position per key, 5, got {number}"):
             causal_attention(query[..., 2:, :], key, value[..., :number, :])
-    with pytest.raises(ValueError, match="query must have at least one place, got none"):
+    with pytest.raises(ValueError, match="query must have at least one position, got none"):
         causal_attention(query[..., :0, :], key, value)
 
 

@@ -18,7 +18,7 @@ from farfield.functional._autograd._products import is_recorded, linear
 def relation_matrix(
     z: Float[Tensor, "*batch time feature"], *, causal: bool = False
 ) -> Float[Tensor, "*batch time time"]:
-    r"""Inner products of all embeddings with each other, as weights.
+    r"""Compute inner products of all embeddings with each other, as weights.
 
     $$R_{ij} = \frac{\exp z_i \cdot z_j}{\sum_k \exp z_i \cdot z_k}$$
 
@@ -27,7 +27,7 @@ def relation_matrix(
 
     Args:
         z: The sequence.
-        causal: Whether the sum goes over places up to $i$ alone; later ones have weight zero.
+        causal: Whether the sum goes over positions up to $i$ alone; later ones have weight zero.
 
     Reference:
         Kerg et al. 2022 (kerg2022), section 3.
@@ -40,11 +40,11 @@ def relation_matrix(
 
 
 PIECE = 1024
-"""Sets looked at together where no gradient is wanted: what is made of them stays in the cache."""
+"""Sets summed together without gradients, so that their hidden units stay in the cache."""
 
 
 def tag_positions(z: Float[Tensor, "*batch time feature"]) -> Float[Tensor, "*batch time _"]:
-    """Append its place, the integer $0, …, T - 1$, to each embedding of a sequence.
+    """Append the position, the integer $0, …, T - 1$, to each embedding of a sequence.
 
     Args:
         z: The sequence.
@@ -52,8 +52,8 @@ def tag_positions(z: Float[Tensor, "*batch time feature"]) -> Float[Tensor, "*ba
     Reference:
         webb2021, appendices A.3.7, A.3.8 and A.3.10.
     """
-    place = torch.arange(z.shape[-2], dtype=z.dtype, device=z.device)
-    return torch.cat((z, place.unsqueeze(-1).expand(*z.shape[:-1], 1)), dim=-1)
+    position = torch.arange(z.shape[-2], dtype=z.dtype, device=z.device)
+    return torch.cat((z, position.unsqueeze(-1).expand(*z.shape[:-1], 1)), dim=-1)
 
 
 def relation_sum(
@@ -64,18 +64,18 @@ def relation_sum(
     out_weight: Float[Tensor, "_ _"],
     out_bias: Float[Tensor, " _"],
 ) -> Float[Tensor, "*batch _"]:
-    r"""Sum, over sets of places, of what a network of two ReLU layers makes of their embeddings.
+    r"""Sum, over sets of positions, of a network of two ReLU layers on their embeddings.
 
     $$\sum_{(i, j, …)} \mathrm{ReLU}\left(W_2 \, \mathrm{ReLU}\left(
       W_1 (z_i \parallel z_j \parallel …) + b_1\right) + b_2\right)$$
 
     The first layer is a sum of layers on single embeddings, $W_1 (z_i \parallel z_j) = A z_i +
-    B z_j$, so it is applied to the places and never to the sets; a product with ones and zeros
+    B z_j$, so it is applied to the positions and never to the sets; a product with ones and zeros
     then adds up the rows of each set.
 
     Args:
         z: The sequence.
-        sets: Places of each set, in the order in which the network sees them. All sets have the
+        sets: Positions of each set, in the order in which the network sees them. All sets have the
             same size n; no sets at all give zeros.
         hidden_weight: $W_1$, $(H, n \cdot \text{feature})$.
         hidden_bias: $b_1$, $(H)$.
@@ -83,7 +83,7 @@ def relation_sum(
         out_bias: $b_2$.
 
     Raises:
-        ValueError: If a set names a place that is not there, sets differ in size, or the columns
+        ValueError: If a set names a position that is not there, sets differ in size, or the columns
             of `hidden_weight` are not those of a set.
 
     Reference:
@@ -92,14 +92,14 @@ def relation_sum(
     length, num_features = z.shape[-2:]
     size = _size_of_sets(sets, length, num_features, hidden_weight)
     weight = rearrange(
-        hidden_weight, "hidden (place feature) -> (place hidden) feature", place=size
+        hidden_weight, "hidden (position feature) -> (position hidden) feature", position=size
     )
-    # Each set has one first place, which brings the bias.
+    # Each set has one first position, which brings the bias.
     bias = F.pad(hidden_bias, (0, weight.shape[0] - hidden_bias.shape[0]))
     rows = rearrange(
         linear(z, weight, bias),
-        "... time (place hidden) -> ... (place time) hidden",
-        place=size,
+        "... time (position hidden) -> ... (position time) hidden",
+        position=size,
     )
     traced = is_recorded()
     made = _chosen.__wrapped__ if traced else _chosen
@@ -111,7 +111,7 @@ def relation_sum(
 
 
 def _sum(chosen: Tensor, rows: Tensor, out_weight: Tensor, out_bias: Tensor) -> Tensor:
-    """The sums of some problems, from what each place adds to the first layer."""
+    """Compute the sums of some problems from the share of each position in the first layer."""
     hidden = torch.relu_(chosen @ rows)
     return torch.relu_(linear(hidden, out_weight, out_bias)).sum(-2)
 
@@ -124,27 +124,27 @@ def _chosen(
     dtype: torch.dtype,
     device: torch.device,
 ) -> Float[Tensor, "_ _"]:
-    """One row for each set, with a one for each of its places: `(set, place · time)`.
+    """Make one row for each set, with a one for each of its positions: `(set, position · time)`.
 
     Made once: a GPU is waited for where numbers of the processor's are copied to it.
     """
     with torch.inference_mode(False):
-        places = torch.tensor(sets, dtype=torch.long, device=device).reshape(-1, size, 1)
-        return (places == torch.arange(length, device=device)).to(dtype).flatten(1)
+        positions = torch.tensor(sets, dtype=torch.long, device=device).reshape(-1, size, 1)
+        return (positions == torch.arange(length, device=device)).to(dtype).flatten(1)
 
 
 def _size_of_sets(
     sets: Sequence[tuple[int, ...]], length: int, num_features: int, hidden_weight: Tensor
 ) -> int:
-    sizes = {len(places) for places in sets} or {hidden_weight.shape[-1] // num_features}
+    sizes = {len(positions) for positions in sets} or {hidden_weight.shape[-1] // num_features}
     columns = [size * num_features for size in sizes]
     if columns != [hidden_weight.shape[-1]]:
         raise ValueError(
-            f"hidden_weight must have {columns} columns for sets of {sorted(sizes)} places of "
+            f"hidden_weight must have {columns} columns for sets of {sorted(sizes)} positions of "
             f"{num_features} features, got {hidden_weight.shape[-1]}"
         )
-    if any(not 0 <= place < length for places in sets for place in places):
-        raise ValueError(f"sets must name places 0…{length - 1}, got {list(sets)}")
+    if any(not 0 <= position < length for positions in sets for position in positions):
+        raise ValueError(f"sets must name positions 0…{length - 1}, got {list(sets)}")
     return sizes.pop()
 
 
@@ -154,12 +154,12 @@ def pair_attention(
     second_weight: Float[Tensor, "_ _"],
     key_weight: Float[Tensor, "_ feature"],
 ) -> tuple[Float[Tensor, "*batch head time"], Float[Tensor, "*batch head time"]]:
-    r"""Weights over places of two queries in each head, asked by the whole sequence.
+    r"""Compute weights over positions of two queries in each head, asked by the whole sequence.
 
     $$a_h = \mathrm{softmax}(K q_h), \qquad
       q_h = W_h \, (z_1 \parallel … \parallel z_T), \qquad K = Z W_K^\top$$
 
-    In self-attention each place asks; here the whole sequence does, twice, and all heads share
+    In self-attention each position asks; here the whole sequence does, twice, and all heads share
     the keys. The products are not scaled.
 
     Args:

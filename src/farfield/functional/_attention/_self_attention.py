@@ -22,14 +22,14 @@ def sinusoidal_position(
     dtype: torch.dtype = torch.float32,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, "time feature"]:
-    r"""Sines and cosines of geometrically spaced wavelengths.
+    r"""Compute sines and cosines of geometrically spaced wavelengths.
 
     $$p_{t,2i} = \sin(t / 10000^{2i/d}), \qquad p_{t,2i+1} = \cos(t / 10000^{2i/d})$$
 
     with $d$ features.
 
     Args:
-        length: Number of places.
+        length: Number of positions.
         num_features: Number of features $d$; an odd number leaves out the last cosine.
         dtype: Of the result; the table is computed in float64.
         device: Of the result.
@@ -45,9 +45,9 @@ def sinusoidal_position(
             "length and num_features must be at least 1, "
             f"got length={length} and num_features={num_features}"
         )
-    place = torch.arange(length, dtype=torch.float64, device=device).unsqueeze(-1)
+    position = torch.arange(length, dtype=torch.float64, device=device).unsqueeze(-1)
     even = torch.arange(0, num_features, 2, dtype=torch.float64, device=device)
-    angle = place * torch.exp(even * (-math.log(10_000.0) / num_features))
+    angle = position * torch.exp(even * (-math.log(10_000.0) / num_features))
     pairs = torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(-2)
     return pairs[:, :num_features].to(dtype)
 
@@ -61,7 +61,7 @@ def self_attention(
     key_padding_mask: Bool[Tensor, "*batch time"] | None = None,
     added: Float[Tensor, "time time"] | None = None,
 ) -> Float[Tensor, "*batch time feature"]:
-    r"""Self-attention over all positions, heads side by side, before the output layer.
+    r"""Compute self-attention over all positions, heads side by side, before the output layer.
 
     $$\mathrm{softmax}(Q K^\top / \sqrt{d / n}) \, V$$
 
@@ -72,10 +72,10 @@ def self_attention(
         in_weight: Rows of all queries, then keys, then values: $(3d, d)$.
         in_bias: The same order: $(3d)$.
         num_heads: Number of heads $n$.
-        key_padding_mask: True at places that no place attends to, as of
+        key_padding_mask: True at positions that no position attends to, as of
             `torch.nn.MultiheadAttention`; None for none. Where all of a sequence are, they attend
             to all alike.
-        added: What is added to the scores of each place with each, as a mask of attention is.
+        added: Term of the score of each pair of positions, as a mask of attention is.
 
     Raises:
         ValueError: If the number of features cannot be divided among the heads, or the mask has
@@ -91,7 +91,7 @@ def self_attention(
         )
     if key_padding_mask is not None and key_padding_mask.shape != z.shape[:-1]:
         raise ValueError(
-            f"key_padding_mask must be of shape {tuple(z.shape[:-1])}, a place each, "
+            f"key_padding_mask must be of shape {tuple(z.shape[:-1])}, a position each, "
             f"got {tuple(key_padding_mask.shape)}"
         )
     query, key, value = rearrange(
@@ -122,7 +122,7 @@ def alibi_slopes(
     dtype: torch.dtype = torch.float32,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, " head"]:
-    r"""Slopes $m_h$ of attention with linear biases (ALiBi), one for each head.
+    r"""Compute slopes $m_h$ of attention with linear biases (ALiBi), one for each head.
 
     $$m_h = 2^{-8 h / n}, \qquad h = 1, …, n$$
 
@@ -155,20 +155,20 @@ def causal_attention(
     *,
     window: int | None = None,
 ) -> Float[Tensor, "batch head time feature"]:
-    r"""Causal attention with linear biases, which favor near keys.
+    r"""Compute causal attention with linear biases, which favor near keys.
 
     $$y_t = \sum_{s \le t} w_{ts} v_s, \qquad
       w_{t\cdot} = \mathrm{softmax}_s(q_t \cdot k_s / \sqrt d - m_h (t - s))$$
 
     Only the distance enters, so a length that was never trained on is nothing new, and a sequence
     can go on from the keys and values of before. Queries are taken a block at a time: of a
-    sequence of any length no table of all places by all places is made.
+    sequence of any length no table of all positions by all positions is made.
 
     Args:
-        query: $q$, the last places of the sequence.
-        key: $k$, of these places and, before them, of earlier ones.
+        query: $q$, the last positions of the sequence.
+        key: $k$, of these positions and, before them, of earlier ones.
         value: $v$, likewise.
-        window: How many places a query sees, its own among them; None is all.
+        window: How many positions a query sees, its own among them; None is all.
 
     Raises:
         ValueError: If there are no queries, there are fewer keys than queries, or another number of
@@ -177,20 +177,20 @@ def causal_attention(
     Reference:
         press2022, section 3; Vaswani et al. 2017, section 3.2.
     """
-    places, seen = query.shape[-2], key.shape[-2]
-    if seen < places:
-        raise ValueError(f"key must have a place for each of {places} queries, got {seen}")
+    positions, seen = query.shape[-2], key.shape[-2]
+    if seen < positions:
+        raise ValueError(f"key must have a position per query, {positions}, got {seen}")
     if value.shape[-2] != seen:
-        raise ValueError(f"value must have a place for each of {seen} keys, got {value.shape[-2]}")
-    if places == 0:
-        raise ValueError("query must have at least one place, got none")
+        raise ValueError(f"value must have a position per key, {seen}, got {value.shape[-2]}")
+    if positions == 0:
+        raise ValueError("query must have at least one position, got none")
     if window is not None and window < 1:
-        raise ValueError(f"window must be at least 1, got {window}; None is all places")
+        raise ValueError(f"window must be at least 1, got {window}; None is all positions")
     at_least_single = torch.promote_types(query.dtype, torch.float32)
     slopes = alibi_slopes(query.shape[1], dtype=at_least_single, device=query.device)
     blocks = []
-    for start in range(0, places, _BLOCK):
-        own = range(seen - places + start, seen - places + min(start + _BLOCK, places))
+    for start in range(0, positions, _BLOCK):
+        own = range(seen - positions + start, seen - positions + min(start + _BLOCK, positions))
         first = 0 if window is None else max(0, own.start - window + 1)
         gathered = _attend(
             query[..., start : start + len(own), :],
@@ -203,9 +203,9 @@ def causal_attention(
 
 
 def _bias(slopes: Tensor, own: range, first: int, window: int | None) -> Tensor:
-    """Added to the scores of the queries at `own` with the keys from `first` on: (head, _, _)."""
-    place = torch.arange(own.start, own.stop, device=slopes.device).unsqueeze(-1)
-    distance = place - torch.arange(first, own.stop, device=slopes.device)
+    """Compute biases of queries at `own` with keys from `first` on: (head, _, _)."""
+    position = torch.arange(own.start, own.stop, device=slopes.device).unsqueeze(-1)
+    distance = position - torch.arange(first, own.stop, device=slopes.device)
     hidden = distance < 0
     if window is not None:
         hidden = hidden | (distance >= window)
@@ -213,7 +213,7 @@ def _bias(slopes: Tensor, own: range, first: int, window: int | None) -> Tensor:
 
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> Tensor:
-    """Attention by torch's kernels, whose gradients have none and are not made for `torch.func`."""
+    """Compute attention by torch's kernels, which have no second gradient and no `torch.func`."""
 
     def fused(_: Sequence[Product], query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         return F.scaled_dot_product_attention(query, key, value, attn_mask=bias.unsqueeze(0))

@@ -46,7 +46,7 @@ def check_segments(
     if correction < 0:
         raise ValueError(f"correction must be at least 0, got {correction}")
     groups = (tuple(range(length or 0)),) if segments is None else _groups(segments)
-    named = sorted(place for group in groups for place in group)
+    named = sorted(position for group in groups for position in group)
     if length is None:
         length = len(named)
     if named != list(range(length)):

@@ -26,7 +26,7 @@ def content_scores(
     z: Float[Tensor, "*batch time feature"],
     default: Float[Tensor, " feature"] | None = None,
 ) -> Float[Tensor, "*batch time-1 slot"]:
-    r"""Match of each embedding from the second on with every value a memory may hold.
+    r"""Compute the match of each embedding from the second on with every value a memory may hold.
 
     $$s_{ti} = z_t \cdot v_i$$
 
@@ -35,7 +35,7 @@ def content_scores(
 
     Args:
         z: Embeddings of one problem, in order.
-        default: Value that stands in the memory from the start.
+        default: Value that the memory holds from the start.
 
     Reference:
         webb2021, algorithm 1.
@@ -50,17 +50,17 @@ def content_scores(
 def content_weights(
     scores: Float[Tensor, "*batch time slot"],
 ) -> Float[Tensor, "*batch time slot"]:
-    r"""Softmax over the memory written so far.
+    r"""Compute the softmax over the memory written so far.
 
     $$w_{ti} = \frac{\exp s_{ti}}{\sum_{j \text{ before } t} \exp s_{tj}}$$
 
-    A read sees the values of all earlier places (and the default), not its own and no later one.
+    A read sees the values of all earlier positions (and the default), not its own and no later one.
 
     Args:
         scores: From `content_scores`.
 
     Returns:
-        Weights that sum to one over the slots; exactly zero for what is not yet written.
+        Weights that sum to one over the slots; exactly zero for slots not yet written.
 
     Raises:
         ValueError: If there are fewer slots than reads.
@@ -84,7 +84,7 @@ def read_confidence(
     gain: Float[Tensor, " *_"],
     bias: Float[Tensor, " *_"],
 ) -> Float[Tensor, "*batch time"]:
-    r"""Confidence of each read in 0…1.
+    r"""Compute the confidence of each read in 0…1.
 
     $$c_t = \sum_i w_{ti} \, \sigma(\gamma s_{ti} + \beta)$$
 
@@ -113,9 +113,9 @@ class ESBNParameters(NamedTuple):
         bias_hh: Controller: (4H).
         key_weight: Head of the written key: (K, H).
         key_bias: Head of the written key: (K).
-        gate_weight: Head of the gate on what is read: (1, H).
-        gate_bias: Head of the gate on what is read: (1).
-        default_key: Key that stands in the memory from the start: (K), or None.
+        gate_weight: Head of the gate on the read key: (1, H).
+        gate_bias: Head of the gate on the read key: (1).
+        default_key: Key that the memory holds from the start: (K), or None.
     """
 
     weight_ih: Tensor
@@ -133,9 +133,10 @@ class ESBNKeys(NamedTuple):
     """Keys that an ESBN writes and reads, position by position.
 
     Attributes:
-        written: Key bound to the embedding of each place.
-        read: Key that each place retrieves, the weighted sum of the keys of earlier places, before
-            the gate and without the confidence; zero at the first place, which reads nothing.
+        written: Key bound to the embedding of each position.
+        read: Key that each position retrieves, the weighted sum of the keys of earlier positions,
+            before the gate and without the confidence; zero at the first position, which reads
+            nothing.
     """
 
     written: Float[Tensor, "batch time key"]
@@ -146,9 +147,9 @@ class _Passed(NamedTuple):
     """States and keys of the recurrence.
 
     Attributes:
-        written: Keys of all places but the last, whose key nothing reads.
-        read: Keys retrieved at all places but the first.
-        before: Hidden state at the last place.
+        written: Keys of all positions but the last, whose key nothing reads.
+        read: Keys retrieved at all positions but the first.
+        before: Hidden state at the last position.
         after: Hidden state after the extra step.
     """
 
@@ -163,18 +164,18 @@ def esbn(
     confidence: Float[Tensor, "batch time"] | None,
     parameters: ESBNParameters,
 ) -> Float[Tensor, "batch _"]:
-    r"""Last hidden state of an LSTM that sees a sequence only through the keys bound to its items.
+    r"""Compute the last hidden state of an LSTM that sees keys bound to items, not the items.
 
     $$h_t = \mathrm{LSTM}(h_{t-1}, k^r_{t-1}), \qquad
       k^w_t = \mathrm{ReLU}(W_k h_t + b_k), \qquad
       g_t = \sigma(w_g h_t + b_g), \qquad
       k^r_t = g_t \sum_{i<t} w_{ti} \, (k^w_i \parallel c_{ti})$$
 
-    with nothing read at the first place and one more LSTM step after the last. The weights $w$
-    and confidences $c$ come from the embeddings alone, so they are given for all places at once.
+    with nothing read at the first position and one more LSTM step after the last. The weights $w$
+    and confidences $c$ come from the embeddings alone, so they are given for all positions at once.
 
     Args:
-        weights: $w$ from the second place on, zero for slots not yet written. With a default key
+        weights: $w$ from the second position on, zero for slots not yet written. With a default key
             its slot comes first.
         confidence: $\sum_i w_{ti} c_{ti}$, or None for a controller without it.
         parameters: Weights of the controller and its heads.
@@ -200,10 +201,10 @@ def esbn_keys(
     confidence: Float[Tensor, "batch time"] | None,
     parameters: ESBNParameters,
 ) -> ESBNKeys:
-    r"""The keys $k^w_t$ that the recurrence of `esbn` writes, and those it reads.
+    r"""Compute the keys $k^w_t$ that the recurrence of `esbn` writes, and the keys that it reads.
 
-    What is read is $\sum_{i<t} w_{ti} \, k^w_i$, before the gate $g_t$ and without the confidence,
-    so that it lies among the keys written. The keys of the first two places are the same for all
+    The read key is $\sum_{i<t} w_{ti} \, k^w_i$, before the gate $g_t$ and without the confidence,
+    so that it lies among the keys written. The keys of the first two positions are the same for all
     problems: nothing has been read when they are written.
 
     Args:
@@ -212,7 +213,7 @@ def esbn_keys(
         parameters: As for `esbn`.
 
     Returns:
-        Both for all places, `(batch, time, key)`, one place more than the weights have.
+        Both for all positions, `(batch, time, key)`, one position more than the weights have.
 
     Raises:
         ValueError: If the shapes do not belong together.
@@ -234,7 +235,7 @@ def esbn_keys(
 def _tensors(
     weights: Tensor, confidence: Tensor | None, parameters: ESBNParameters
 ) -> tuple[Tensor, ...]:
-    """The tensors of the recurrence: no column of confidences, no default key are none."""
+    """List the tensors of the recurrence; without confidences or default key they are None."""
     default = parameters.default_key
     return (
         weights,
@@ -259,7 +260,7 @@ def _pass(
     weight_hh: Tensor,
     *heads: Tensor,
 ) -> _Passed:
-    """The recurrence, step by step; until something is read, all problems share one row."""
+    """Run the recurrence step by step; until a key is read, all problems share one row."""
     key_weight, key_bias, gate_weight, gate_bias = heads
     spare = (0, -weight_ih.shape[-1] % ALIGNED)  # zeros, for faster products
     confidence, weight_ih = F.pad(confidence, spare), F.pad(weight_ih, spare)
@@ -303,12 +304,12 @@ def _check_shapes(weights: Tensor, confidence: Tensor | None, parameters: ESBNPa
         )
 
 
-# What is read at a place goes through the controller's weights: a mixture of products, one for each
-# key that was written, in place of a product of each mixture. The first two keys are the same for
-# all problems, so two products of a batch are left out. Weights get their gradient from one product
-# over all steps.
+# The key that is read at a position goes through the controller's weights: a mixture of products,
+# one for each key that was written, in place of a product of each mixture. The first two keys are
+# the same for all problems, so two products of a batch are left out. Weights get their gradient
+# from one product over all steps.
 def esbn_by_hand(plain: Callable[..., Tensor], *tensors: Tensor) -> Tensor:
-    """The last state of the recurrence; not for the transformations of `torch.func`.
+    """Find the last state of the recurrence; not for the transformations of `torch.func`.
 
     Args:
         plain: The recurrence as autograd differentiates it, of the same tensors.
@@ -380,7 +381,7 @@ class _ByHand(torch.autograd.Function):
             of_cell = _summed(of_cell, before)
             of_products.append(_summed(of_input, before))
             of_state = product(of_products[-1], weight_hh)
-            if read > 0:  # The inputs of this step are what was read after the one before.
+            if read > 0:  # The input of this step is the key read after the step before.
                 gate = gates[read - 1]
                 torch.mul(of_input, gate, out=of_mixed[read - 1])
                 of_gate = (of_input * mixed[read - 1]).sum(-1, keepdim=True) * gate * (1 - gate)
@@ -417,13 +418,13 @@ class _ByHand(torch.autograd.Function):
 
 
 def _rows(batch: int, num_reads: int) -> list[slice]:
-    """Rows of each step: one for all problems in the first two, before which nothing is read."""
+    """Return the rows of each step: one for all problems in the first two, which read nothing."""
     later = [slice(2 + n * batch, 2 + (n + 1) * batch) for n in range(num_reads)]
     return [slice(0, 1), slice(1, 2), *later]
 
 
 def _split(weight_ih: Tensor, key_size: int) -> tuple[Tensor, Tensor]:
-    """The weights of a key, and the column of the confidence, if any."""
+    """Split the weights of a key from the column of the confidence, if any."""
     from_key, column = torch.split_with_sizes(
         weight_ih, (key_size, weight_ih.shape[1] - key_size), dim=1
     )
@@ -431,5 +432,5 @@ def _split(weight_ih: Tensor, key_size: int) -> tuple[Tensor, Tensor]:
 
 
 def _summed(gradient: Tensor, rows: slice) -> Tensor:
-    """The gradient of what has one row for all problems, where `rows` is one row."""
+    """Sum a gradient over problems where they share one row, as `rows` says."""
     return gradient.sum(0, keepdim=True) if rows.stop - rows.start == 1 else gradient

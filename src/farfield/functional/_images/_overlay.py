@@ -70,8 +70,8 @@ def differing(maps: Bool[Tensor, "height width"]) -> tuple[slice, slice]:
     """
     found = []
     for axis in (1, 0):
-        places = maps.any(axis).nonzero().flatten()
-        first, last = (int(places[0]), int(places[-1])) if len(places) else (0, 0)
+        positions = maps.any(axis).nonzero().flatten()
+        first, last = (int(positions[0]), int(positions[-1])) if len(positions) else (0, 0)
         found.append(slice(first, last + 1))
     return found[0], found[1]
 

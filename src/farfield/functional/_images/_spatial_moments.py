@@ -112,10 +112,12 @@ def silhouette_moments(
 
 
 def _along(
-    share: Float[Tensor, "*batch position feature"], place: Float[Tensor, " position"], eps: float
+    share: Float[Tensor, "*batch position feature"],
+    position: Float[Tensor, " position"],
+    eps: float,
 ) -> tuple[Float[Tensor, "*batch feature"], Float[Tensor, "*batch feature"]]:
     """Center and spread along one axis."""
-    place = place.unsqueeze(-1)
-    center = (share * place).sum(-2)
-    variance = (share * (place - center.unsqueeze(-2)).square()).sum(-2)
+    position = position.unsqueeze(-1)
+    center = (share * position).sum(-2)
+    variance = (share * (position - center.unsqueeze(-2)).square()).sum(-2)
     return center, (variance + eps).sqrt()

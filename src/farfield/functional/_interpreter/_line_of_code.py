@@ -69,7 +69,7 @@ class LineRules:
         num_heads: Number of heads of its attention.
         key_size: Numbers in a key of one head, by which scores are scaled; None is as many as in a
             query.
-        residual: Whether attention and network are added to what they are given, or replace it.
+        residual: Whether attention and network are added to their input, or replace it.
         eps: $\epsilon$ of the attention.
 
     Reference:
@@ -83,7 +83,7 @@ class LineRules:
 
 
 def folded_query(query: ModulatedLayer, key: ModulatedLayer, num_heads: int) -> ModulatedLayer:
-    r"""Queries folded with the key weights, so that they score the elements themselves.
+    r"""Compute queries folded with the key weights, so that they score the elements themselves.
 
     $$(W^q_{uh} x_i) \cdot (W^k_{uh} x_j) = (W^{k \top}_{uh} W^q_{uh} x_i) \cdot x_j$$
 
@@ -108,12 +108,12 @@ def line_of_code(
     rules: LineRules,
     key_padding_mask: Bool[Tensor, "batch item"] | None = None,
 ) -> Float[Tensor, "function batch item feature"]:
-    r"""Attention and then a network for each element, in a stream for each function.
+    r"""Compute attention and then a network for each element, in a stream for each function.
 
     $$a_{ui} = x_{ui} + C_{ui} \, \mathrm{ModAttn}(\{\mathrm{LN}(x_{uj})\}_j; c_u, \{C_{uj}\}_j),
       \qquad y_{ui} = a_{ui} + C_{ui} \, \mathrm{ModMLP}(\mathrm{LN}(a_{ui}); c_u)$$
 
-    An element that a function has no access to stays as it is.
+    An element that a function has no access to stays unchanged.
 
     Args:
         x: The elements by function; with a first axis of length 1 all streams start from the same.
@@ -137,7 +137,7 @@ def run_line(
     *,
     summed: bool = False,
 ) -> Tensor:
-    """`line_of_code`; or the sum over functions, each times its compatibility, as one stream.
+    """Compute `line_of_code`, or the sum over functions times compatibilities as one stream.
 
     Args:
         x: As in `line_of_code`.
@@ -168,7 +168,7 @@ def _gather(
     rules: LineRules,
     mask: Tensor | None,
 ) -> Tensor:
-    """Attention over normalized elements, before its output layer."""
+    """Compute attention over normalized elements, before its output layer."""
     query, key, value = parameters.query, parameters.key, parameters.value
     size = query.weight.shape[1] // rules.num_heads if rules.key_size is None else rules.key_size
     options = (mask, rules.num_heads, size**-0.5, rules.eps)
@@ -221,7 +221,7 @@ def _attend_plain(
     position_scores: Tensor | None,
     *options: Any,
 ) -> Tensor:
-    """Attention with the arguments of `AttendByHand`."""
+    """Compute attention with the arguments of `AttendByHand`."""
     functions = len(compatibility)
     by_function = [torch.unflatten(weight, 0, (functions, -1)) for weight in (query, value)]
     shift = torch.unflatten(bias, 0, (functions, 1, 1, -1))
@@ -241,7 +241,7 @@ def _attend_plain(
 
 
 def _finish_weights(parameters: LineParameters) -> FinishWeights | None:
-    """Weights for `FinishByHand`; None unless the network has two layers with biases."""
+    """Compute weights for `FinishByHand`; None unless the network has two layers with biases."""
     layers = (parameters.out, *parameters.mlp)
     biases = [layer.bias for layer in layers if layer.bias is not None]
     if len(layers) != 3 or len(biases) != 3:
@@ -262,7 +262,7 @@ def _finish(
     *,
     summed: bool,
 ) -> Tensor:
-    """Output layer and network, each times the compatibility of function and element."""
+    """Apply output layer and network, each times the compatibility of function and element."""
     share = compatibility.unsqueeze(-1)
     attended = share * modulated_linear(gathered, parameters.out)
     x = x + attended if rules.residual else attended
@@ -276,7 +276,7 @@ def _finish(
 def _finish_plain(
     x: Tensor, gathered: Tensor, compatibility: Tensor, *weights_and_summed: Any
 ) -> Tensor:
-    """Output layer and network with the arguments of `FinishByHand`."""
+    """Apply output layer and network with the arguments of `FinishByHand`."""
     *weights, summed = weights_and_summed
     own = FinishWeights(*weights)
     layers = (
@@ -292,12 +292,12 @@ def _finish_plain(
 
 
 def _may_be_by_hand(x: Tensor) -> bool:
-    """True if the gradient by hand covers this input."""
+    """Tell if the gradient by hand covers this input."""
     return on_cpu(x) and x.dtype in {torch.float32, torch.float64} and not is_rewritten()
 
 
 def _is_worthwhile(normal: Tensor, query: ModulatedLayer) -> bool:
-    """True if the products of a set are so large that it is worthwhile to handle it by itself."""
+    """Tell if the products of a set are so large that it is worthwhile to handle it by itself."""
     return (
         _may_be_by_hand(normal)
         and len(normal) == 1
@@ -307,12 +307,12 @@ def _is_worthwhile(normal: Tensor, query: ModulatedLayer) -> bool:
 
 
 NORM_EPS: Final = 1e-5
-"""Of torch's layer normalization."""
+"""Constant of torch's layer normalization."""
 
 
-# Function after function, so that what is between the layers of one lies in the processor's cache.
+# Function after function, so that hidden units of one function lie in the processor's cache.
 # It keeps elements behind the attention and hidden units before their GELU, and makes all else
-# again that costs no product; and it sums functions up without keeping what each of them gives.
+# again that costs no product; and it sums functions up without keeping the output of each.
 #
 # Forward, for one function with compatibilities c:
 #
@@ -347,15 +347,15 @@ class FinishWeights(NamedTuple):
 class FinishByHand(torch.autograd.Function):
     """`plain` of the same arguments, with an analytic gradient.
 
-    Takes elements (function, batch, item, feature), or 1 for all functions, what they gathered
-    (function, batch, item, feature), compatibilities (function, batch, item), the weights, and
-    whether the functions are summed up, each times its compatibility. Gives (function, …) or
+    Takes elements (function, batch, item, feature), or 1 for all functions, the values that they
+    gathered (function, batch, item, feature), compatibilities (function, batch, item), the weights,
+    and whether the functions are summed up, each times its compatibility. Gives (function, …) or
     (1, …).
     """
 
     @staticmethod
     def forward(ctx: Any, plain: Callable[..., Tensor], *given: Any) -> Tensor:
-        """Function after function."""
+        """Run function after function."""
         x, gathered, share = given[:3]
         weights, summed = FinishWeights(*given[3:-1]), given[-1]
         attended = gathered.new_empty(gathered.shape)
@@ -379,7 +379,7 @@ class FinishByHand(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        """Function after function."""
+        """Differentiate function after function."""
         plain, summed = ctx.rest
         *primals, attended, hidden = ctx.saved_tensors
         if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
@@ -389,7 +389,7 @@ class FinishByHand(torch.autograd.Function):
             return (None, *again, None)
         x, gathered, share = primals[:3]
         weights = FinishWeights(*primals[3:])
-        # Not `zeros_like`, which has the strides of what it is like: rows must be views.
+        # Not `zeros_like`, which takes over strides: rows must be views.
         to_x, to_gathered = x.new_zeros(x.shape), gathered.new_empty(gathered.shape)
         to_share, to_weights = (
             torch.empty_like(share),
@@ -424,7 +424,7 @@ def _network_back(
     *,
     summed: bool,
 ) -> tuple[Tensor, Tensor]:
-    """Gradients of elements before the network of a function, and of shares in it.
+    """Compute the gradients of elements before the network of a function, and of shares in it.
 
     Given dy, or the gradient of Σ c y; e = gelu(h) and r = W_2ᵀ dy.
     """

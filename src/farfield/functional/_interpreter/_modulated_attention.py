@@ -35,7 +35,7 @@ def modulated_weight(
     code_weight: Float[Tensor, "in code"],
     codes: Float[Tensor, "function code"],
 ) -> Float[Tensor, "function out in"]:
-    r"""The weight that a shared one becomes under the code of each function.
+    r"""Modulate a shared weight by the code of each function.
 
     $$W_u = W \, \mathrm{diag}(\mathrm{LN}(W_c c_u))$$
 
@@ -63,7 +63,7 @@ def modulated_weight(
 def modulated_linear(
     x: Float[Tensor, "_ *row in"], layer: ModulatedLayer
 ) -> Float[Tensor, "function *row out"]:
-    r"""The layer of each function on its elements: $y_{ui} = W_u x_{ui} + b$.
+    r"""Apply the layer of each function to its elements: $y_{ui} = W_u x_{ui} + b$.
 
     Args:
         x: Elements by function; with a first axis of length 1 all functions have the same.
@@ -92,7 +92,7 @@ def modulated_linear(
 def modulated_mlp(
     x: Float[Tensor, "_ *row in"], layers: Sequence[ModulatedLayer]
 ) -> Float[Tensor, "function *row out"]:
-    """Modulated linear layers one after another, with a GELU between any two.
+    """Apply modulated linear layers one after another, with a GELU between any two.
 
     Args:
         x: As in `modulated_linear`.
@@ -136,13 +136,13 @@ def relative_position_scores(
     parameters: RelativePositionParameters,
     num_leading: int = 0,
 ) -> Float[Tensor, "function head item item"]:
-    r"""Scores added to the attention from patch $i$ to patch $j$ for their relative position.
+    r"""Compute biases of the attention from patch $i$ to patch $j$ for their relative position.
 
     $$r_{uhij} = a_h \cdot R_{\rho_j - \rho_i} + \alpha_h \cdot c_u
       + b_h \cdot K_{\kappa_j - \kappa_i} + \beta_h \cdot c_u$$
 
     for patches in rows $\rho$ and columns $\kappa$, row by row; 0 from and to leading elements that
-    are no patches. What the code $c_u$ adds separates patches from those: among patches it is the
+    are no patches. The part of the code $c_u$ separates patches from those: among patches it is the
     same for all, and attention does not see it.
 
     Args:
@@ -159,8 +159,8 @@ def relative_position_scores(
         (parameters.column_embedding, parameters.column_head, parameters.column_code),
     ):
         size = (len(embedding) + 1) // 2
-        place = torch.arange(size, device=codes.device)
-        distance = place - place.unsqueeze(-1) + size - 1  # of key (second) from query (first)
+        position = torch.arange(size, device=codes.device)
+        distance = position - position.unsqueeze(-1) + size - 1  # of key from query
         by_head = linear(head, embedding)[:, distance]
         sides.append(by_head + linear(codes, code)[:, :, None, None])
     rows, columns = sides
@@ -168,7 +168,7 @@ def relative_position_scores(
     return F.pad(scores.flatten(4, 5).flatten(2, 3), (num_leading, 0, num_leading, 0))
 
 
-def modulated_attention(  # noqa: PLR0913 # what attention is given, and four options
+def modulated_attention(  # noqa: PLR0913 # inputs of attention and four options
     query: Float[Tensor, "function batch item _"],
     key: Float[Tensor, "_ batch item _"],
     value: Float[Tensor, "function batch item feature"],
@@ -180,7 +180,7 @@ def modulated_attention(  # noqa: PLR0913 # what attention is given, and four op
     key_padding_mask: Bool[Tensor, "batch item"] | None = None,
     eps: float = 1e-6,
 ) -> Float[Tensor, "function batch item feature"]:
-    r"""Attention of each element to the others in each function, heads side by side.
+    r"""Compute attention among elements in each function, heads side by side.
 
     $$\tilde y_{uhi} = \sum_j W_{uhij} v_{uhj}, \qquad
       W_{uhij} = \frac{\tilde W_{uhij}}{\epsilon + \sum_l \tilde W_{uhil}}, \qquad
@@ -238,7 +238,7 @@ _Options = tuple[Tensor | None, int, float, float]
 """Mask, heads, scale and ε."""
 
 
-# Set after set, so that what belongs to one lies in the processor's cache; the products, of all
+# Set after set, so that the tensors of one lie in the processor's cache; the products, of all
 # heads and functions at once, by the faster of torch's kernels. Forward, for one function and head:
 #
 #     P = softmax(s (q kᵀ) + positions),  n_i = Σ_j P_ij C_j v_j,  ρ_i = Σ_j P_ij C_j
@@ -289,9 +289,9 @@ class AttendByHand(torch.autograd.Function):
         sums = rows.new_empty(batch, functions, options[1], items, 1)
         gathered = rows.new_empty(functions, batch, items, len(of_value) // functions)
         kept = (query, normal, value, share, weights, sums, gathered)
-        by_place = None if position is None else _by_place(position, options[2])
+        by_position = None if position is None else _by_position(position, options[2])
         for number, own in enumerate(_sets(kept, options[1])):
-            _attend(own, by_place, None if options[0] is None else options[0][number], options)
+            _attend(own, by_position, None if options[0] is None else options[0][number], options)
         ctx.save_for_backward(*given[:PRIMALS], query, value, weights, sums, gathered)
         ctx.rest = plain, options
         return gathered
@@ -311,9 +311,9 @@ class AttendByHand(torch.autograd.Function):
         given = (query, normal, value, share, weights, sums, gathered)
         made = (part.new_empty(part.shape) for part in given[:4])
         back = (*made, weights, sums, gradient)
-        by_place = None if position is None else torch.zeros_like(weights[0])
+        by_position = None if position is None else torch.zeros_like(weights[0])
         for own, out in zip(_sets(given, options[1]), _sets(back, options[1]), strict=True):
-            _attend_back(own, out, by_place, options)
+            _attend_back(own, out, by_position, options)
         to_query, to_normal, to_value, to_share = back[:4]
         rows = normal.flatten(0, 2)
         found = to_normal.flatten(0, 2)
@@ -323,7 +323,7 @@ class AttendByHand(torch.autograd.Function):
             *(None, to_normal, to_share),
             # As the transpose of its transpose, since the narrower of the two is copied.
             *(product(rows.t(), to_query).t(), product(rows.t(), to_value).t(), to_value.sum(0)),
-            None if by_place is None else _by_function(by_place, share.shape[0], options[2]),
+            None if by_position is None else _by_function(by_position, share.shape[0], options[2]),
             *(None for _ in options),
         )
 
@@ -338,12 +338,12 @@ def _sets(tensors: Sequence[Tensor], heads: int) -> Iterator[_Set]:
         yield _Set(queries[n], key[0, n], values[n], share[:, n], weights[n], rows[n], found)
 
 
-def _attend(own: _Set, by_place: Tensor | None, mask: Tensor | None, options: _Options) -> None:
-    """Write weights, their sums and what is gathered."""
+def _attend(own: _Set, by_position: Tensor | None, mask: Tensor | None, options: _Options) -> None:
+    """Write weights, their sums and the gathered values."""
     _, _, scale, eps = options
     scores = product(own.query, own.key.t() * scale).view_as(own.weights)
-    if by_place is not None:
-        scores.add_(by_place)
+    if by_position is not None:
+        scores.add_(by_position)
     if mask is not None:
         scores.masked_fill_(mask, torch.finfo(scores.dtype).min)
     torch.softmax(scores, -1, out=own.weights)
@@ -353,8 +353,8 @@ def _attend(own: _Set, by_place: Tensor | None, mask: Tensor | None, options: _O
     torch.mul(found[..., :-1], _factor(own, eps), out=own.gathered)
 
 
-def _attend_back(own: _Set, out: _Set, by_place: Tensor | None, options: _Options) -> None:
-    """Write the gradients of queries, keys, values and shares, and add up that of positions."""
+def _attend_back(own: _Set, out: _Set, by_position: Tensor | None, options: _Options) -> None:
+    """Write gradients of queries, keys, values and shares; add up gradients of positions."""
     _, _, scale, eps = options
     factor, share = _factor(own, eps), own.share[:, None, :, None]
     # f_i df_i = do_i · o_i
@@ -371,8 +371,8 @@ def _attend_back(own: _Set, out: _Set, by_place: Tensor | None, options: _Option
     of_scores = torch._softmax_backward_data(  # noqa: SLF001 # the one that autograd calls
         of_weights, own.weights, -1, of_weights.dtype
     )
-    if by_place is not None:
-        by_place.add_(of_scores)
+    if by_position is not None:
+        by_position.add_(of_scores)
     # dq_i = s Σ_j D_ij k_j, dk_j = s Σ_i D_ij q_i
     of_scores = of_scores.flatten(0, 1).mul_(scale)
     out.query.copy_(product(of_scores, own.key))
@@ -382,19 +382,19 @@ def _attend_back(own: _Set, out: _Set, by_place: Tensor | None, options: _Option
     of_values = of_values.view(*own.gathered.shape[:-1], -1).permute(2, 0, 1, 3)
     torch.mul(of_values[..., :-1], own.share.t()[:, :, None, None], out=out.value)
     by_key = (of_values[..., :-1] * own.value).sum(-1).add_(of_values[..., -1]).sum(-1)
-    # Where an element has no share, nothing that depends on what it gathers goes on from here.
+    # Where an element has no share, nothing that depends on its gathered values goes on from here.
     safe = own.share.masked_fill(own.share == 0, 1.0)
     torch.add(by_key.t(), by_query / safe, out=out.share)
 
 
 def _factor(own: _Set, eps: float) -> Tensor:
-    """C_i / (ε + C_i Σ_j P_ij C_j)."""
+    """Compute C_i / (ε + C_i Σ_j P_ij C_j)."""
     share = own.share[:, None, :, None]
     return share / (own.rows * share + eps)
 
 
 def _values(own: _Set) -> Tensor:
-    """Values times shares and, behind them, the shares: (F · H, I, feature of a head + 1)."""
+    """Join values times shares and the shares: (F · H, I, feature of a head + 1)."""
     items, functions, heads, features = own.value.shape
     made = own.value.new_empty(functions, heads, items, features + 1)
     share = own.share[:, None, :, None]
@@ -403,11 +403,11 @@ def _values(own: _Set) -> Tensor:
     return made.flatten(0, 1)
 
 
-def _by_place(position: Tensor, scale: float) -> Tensor:
-    """(F, H, I, I), of query and key, as (I, F · H, I)."""
+def _by_position(position: Tensor, scale: float) -> Tensor:
+    """Lay (F, H, I, I), of query and key, out as (I, F · H, I)."""
     return (scale * position).permute(2, 0, 1, 3).flatten(1, 2)
 
 
-def _by_function(by_place: Tensor, functions: int, scale: float) -> Tensor:
-    """The way back."""
-    return torch.unflatten(by_place * scale, 1, (functions, -1)).permute(1, 2, 0, 3)
+def _by_function(by_position: Tensor, functions: int, scale: float) -> Tensor:
+    """Undo `_by_position`."""
+    return torch.unflatten(by_position * scale, 1, (functions, -1)).permute(1, 2, 0, 3)

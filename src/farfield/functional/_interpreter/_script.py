@@ -47,7 +47,7 @@ class TypingParameters(NamedTuple):
 def type_inference(
     x: Float[Tensor, "*batch feature"], parameters: TypingParameters
 ) -> Float[Tensor, "*batch type"]:
-    r"""The type of every element, before it is brought to length 1.
+    r"""Infer the type of every element, before it is brought to length 1.
 
     $$t_i = W_2 \, \mathrm{GELU}(W_1 \, \mathrm{LN}(x_i) + b_1) + b_2$$
 
@@ -66,7 +66,7 @@ def type_inference(
 def type_distance(
     types: Float[Tensor, "*batch type"], signatures: Float[Tensor, "function type"]
 ) -> Float[Tensor, "function ..."]:
-    r"""Distance of the signature of each function from the type of each element, 0 to 2.
+    r"""Compute distances of signatures of functions from types of elements, 0 to 2.
 
     $$d(s_u, t_i) = 1 - \frac{s_u \cdot t_i}{|s_u| |t_i|}$$
 
@@ -88,14 +88,14 @@ def truncated_kernel(
     truncation: float = 2.0,
     straight_through: bool = False,
 ) -> Float[Tensor, "*shape"]:
-    r"""Match of function and element by their distance: falling, and 0 from $\tau$ on.
+    r"""Compute the match of function and element by their distance: falling, and 0 from $\tau$ on.
 
     At $\tau = 2$, the distance of opposite directions, nothing is cut.
 
     $$k(d) = \begin{cases} e^{-d / \sigma} & d < \tau \\ 0 & \text{otherwise} \end{cases}$$
 
-    The text has the inequality the other way round, which would let a function look at what is
-    not of its type only; this is what it says in words. The bandwidth is taken as 0.001 where a
+    The text has the inequality the other way round, which would let a function look at elements
+    of other types alone; its words say this. The bandwidth is taken as 0.001 where a
     parameter has become smaller, with the gradient that it has there, so that the kernel is finite
     whatever the parameter is. It can still die: with a small bandwidth it lies far below the
     $\epsilon$ of `compatibilities` wherever types are not close to a signature, and with it the
@@ -105,8 +105,8 @@ def truncated_kernel(
         distance: $d$.
         bandwidth: $\sigma$.
         truncation: $\tau$, above 0 and at most 2.
-        straight_through: Whether gradients reach also what is cut, as if it were not, which the
-            released code calls masked; as it is, what is cut has a gradient of zero.
+        straight_through: Whether gradients reach also pairs that are cut, which the
+            released code calls masked; by default they have a gradient of zero.
 
     Raises:
         ValueError: If `truncation` is not in (0, 2].
@@ -139,7 +139,7 @@ def check_truncation(truncation: float) -> None:
 def compatibilities(
     kernel: Float[Tensor, "function ..."], *, eps: float = 1e-6
 ) -> Float[Tensor, "function ..."]:
-    r"""Shares of the functions in each element: 0 to 1, with a sum of almost 1, or of 0.
+    r"""Compute shares of the functions in each element: 0 to 1, with a sum of almost 1, or of 0.
 
     $$C_{ui} = \frac{k_{ui}}{\epsilon + \sum_v k_{vi}}$$
 
@@ -163,7 +163,7 @@ def type_matching(
     eps: float = 1e-6,
     keep: Float[Tensor, "function ..."] | None = None,
 ) -> Float[Tensor, "function *batch item"]:
-    """The compatibility of each function with each element, in the type of `types`.
+    """Compute the compatibility of each function with each element, in the type of `types`.
 
     `compatibilities` of `truncated_kernel` of `type_distance`, computed in float32 at least.
 
@@ -224,10 +224,10 @@ class ScriptRules:
     Args:
         line: Rules of a line of code.
         truncation: $\tau$ of the kernel.
-        straight_through: Whether gradients reach also what the kernel cuts.
-        outer_residual: Whether what the functions give is added to the elements, or replaces them.
-        sums_changes: Whether the functions' changes $y_{ui} - x_i$ are summed up, or what they
-            give, $y_{ui}$, in which the element itself is contained.
+        straight_through: Whether gradients reach also pairs that the kernel cuts.
+        outer_residual: Whether outputs of functions are added to the elements, or replace them.
+        sums_changes: Whether the functions' changes $y_{ui} - x_i$ are summed up, or their
+            outputs, $y_{ui}$, which contain the element itself.
         eps: $\epsilon$ of the compatibilities.
 
     Reference:
@@ -266,7 +266,7 @@ def interpreter(
     rules: ScriptRules,
     key_padding_mask: Bool[Tensor, "batch item"] | None = None,
 ) -> Float[Tensor, "batch item feature"]:
-    r"""Every element through all functions at once, and what comes out of them together.
+    r"""Apply all functions to every element at once and join their outputs.
 
     $$y_i = x_i + \sum_u C_{ui} \,
       (\mathrm{LOC}_{n} \circ … \circ \mathrm{LOC}_1)(\{x_j\}_j; c_u, \{C_{uj}\}_j)$$
@@ -308,7 +308,7 @@ def script(
     key_padding_mask: Bool[Tensor, "batch item"] | None = None,
     keep: Float[Tensor, "function batch"] | None = None,
 ) -> Float[Tensor, "batch item feature"]:
-    r"""Function iterations: types are inferred and matched and functions called, several times.
+    r"""Run function iterations: infer types, match them and call functions, several times.
 
     $$\{x_i\}_i \leftarrow \mathrm{Interpreter}(\{x_j\}_j, \{c_u\}_u, \{C_{uj}\}_{u,j}), \qquad
       C_{uj} = \mathrm{TypeMatching}(s_u, x_j)$$
@@ -340,7 +340,7 @@ def script_trace(
     *,
     key_padding_mask: Bool[Tensor, "batch item"] | None = None,
 ) -> ScriptTrace:
-    """`script`, with its internal values call by call.
+    """Run `script` and return its internal values call by call.
 
     Args:
         x: As in `script`.
@@ -371,7 +371,7 @@ def _walk(
     key_padding_mask: Tensor | None,
     keep: Tensor | None,
 ) -> Iterator[ScriptTrace]:
-    """Iteration after iteration, with compatibilities (function, batch, item)."""
+    """Run iteration after iteration, with compatibilities (function, batch, item)."""
     for _ in range(_ITERATIONS.take("num_iterations", num_iterations)):
         types = type_inference(x, parameters.typing)
         compatibility = type_matching(

@@ -23,12 +23,12 @@ class DNCParameters(NamedTuple):
     """Weights of a controller with H hidden units, for R reading heads and slots of M numbers.
 
     The interface is one layer with rows in this order (`dnc_interface_sizes`): keys of the reading
-    heads (RM), key of the writing head (M), what is written (M), what is erased (M), gates (R to
-    free what was read, one to allocate, one to write), strengths (R to read, one to write), modes
+    heads (RM), key of the writing head (M), written vector (M), erased shares (M), gates (R to
+    free read slots, one to allocate, one to write), strengths (R to read, one to write), modes
     of reading (3 for each head: backward, by content, forward).
 
     Attributes:
-        weight_ih: Controller, from an input of D numbers and what was read: (4H, D + RM).
+        weight_ih: Controller, from an input of D numbers and the last reads: (4H, D + RM).
         weight_hh: Controller, from its own state: (4H, H).
         bias_ih: Controller: (4H).
         bias_hh: Controller: (4H).
@@ -53,7 +53,7 @@ class DNCState(NamedTuple):
     Attributes:
         hidden: Of the controller: (batch, H).
         cell: Of the controller: (batch, H).
-        read: What was read last: (batch, R, M).
+        read: Vectors read last: (batch, R, M).
         memory: (batch, N, M).
         usage: How much each slot is in use: (batch, N).
         precedence: How much each slot was the last one written: (batch, N).
@@ -92,14 +92,14 @@ class _Interface(NamedTuple):
 
 
 def dnc_interface_sizes(num_heads: int, slot_size: int) -> tuple[int, ...]:
-    """Rows of the interface: keys and what is added, sigmoid, strengths, modes.
+    """Count rows of the interface: keys and the written vector, sigmoid, strengths, modes.
 
     Args:
         num_heads: Reading heads, R.
         slot_size: Numbers in a slot, M.
 
     Returns:
-        Rows of keys and what is written ((R + 2) M), of what is erased and of gates (M + R + 2),
+        Rows of keys and the written vector ((R + 2) M), of erased shares and gates (M + R + 2),
         of strengths (R + 1), of modes (3R).
 
     Reference:
@@ -112,13 +112,13 @@ def dnc_interface_sizes(num_heads: int, slot_size: int) -> tuple[int, ...]:
 def dnc(
     x: Float[Tensor, "time batch feature"], parameters: DNCParameters, state: DNCState
 ) -> tuple[Float[Tensor, "time batch _"], DNCState]:
-    r"""Outputs of controller and memory after every step, and the last state.
+    r"""Compute outputs of controller and memory after every step, and the last state.
 
-    At each step the controller, an LSTM, sees the input and what was read before. The writing
+    At each step the controller, an LSTM, sees the input and the vectors read before. The writing
     head erases and adds, $M_i \leftarrow M_i (1 - w_i e) + w_i v$, where its weights mix slots
-    that hold what is like a key with slots that are free (`slot_allocation`),
-    $w = g_w (g_a a + (1 - g_a) c)$. Each reading head then mixes slots that hold what is like its
-    key with those written before or after what it read last (`slot_links`).
+    like a key with slots that are free (`slot_allocation`),
+    $w = g_w (g_a a + (1 - g_a) c)$. Each reading head then mixes slots like its
+    key with slots written before or after those that it read last (`slot_links`).
 
     Args:
         x: The inputs.
@@ -126,7 +126,8 @@ def dnc(
         state: The state to begin with.
 
     Returns:
-        The state of the controller and behind it what each head has read, and the last state.
+        The state of the controller and behind it the vector that each head has read, and the last
+        state.
 
     Raises:
         ValueError: If the inputs have another number of features than the controller was made for.
@@ -188,7 +189,7 @@ def _step(
 
 
 def _content(keys: Tensor, memory: Tensor, strength: Tensor) -> Tensor:
-    """Weights of the slots by their likeness to each key."""
+    """Compute weights of the slots by their likeness to each key."""
     lengths = [(x.square().sum(-1) + _EPS).sqrt() for x in (keys, memory)]
     cosines = keys @ memory.transpose(-1, -2) / lengths[0].unsqueeze(-1) / lengths[1].unsqueeze(-2)
     return (strength.unsqueeze(-1) * cosines).softmax(-1)

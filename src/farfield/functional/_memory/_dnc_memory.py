@@ -15,7 +15,7 @@ def slot_usage(
     read: Float[Tensor, "*batch head slot"],
     free: Float[Tensor, "*batch head"],
 ) -> Float[Tensor, "*batch slot"]:
-    r"""Usage of every slot, after the writing and reading of the step before.
+    r"""Compute the usage of every slot, after the writing and reading of the step before.
 
     $$u_i \leftarrow (u_i + w_i - u_i w_i) \prod_r (1 - f_r w^r_i)$$
 
@@ -23,7 +23,7 @@ def slot_usage(
         usage: $u$ before.
         written: Weights of the last write, $w$.
         read: Weights of the last reads, $w^r$.
-        free: Whether a head frees what it read, $f_r$ in 0…1.
+        free: Share of the slots it read that a head frees, $f_r$ in 0…1.
 
     Reference:
         graves2016, methods, "Dynamic memory allocation".
@@ -33,7 +33,7 @@ def slot_usage(
 
 
 def slot_allocation(usage: Float[Tensor, "*batch slot"]) -> Float[Tensor, "*batch slot"]:
-    r"""Weights of free slots to write to, the least used first.
+    r"""Compute weights of free slots to write to, the least used first.
 
     $$a_{\phi_j} = (1 - u_{\phi_j}) \prod_{i < j} u_{\phi_i}$$
 
@@ -54,7 +54,7 @@ def slot_allocation(usage: Float[Tensor, "*batch slot"]) -> Float[Tensor, "*batc
 
 
 def _product_of_those_before(x: Tensor) -> Tensor:
-    """Doubling the reach each time; a cumulative product of torch has trouble with zeros."""
+    """Multiply all earlier numbers, in doubling reach; torch's product has trouble with zeros."""
     product = torch.cat((torch.ones_like(x[..., :1]), x[..., :-1]), dim=-1)
     reach = 1
     while reach < x.shape[-1]:
@@ -69,13 +69,13 @@ def slot_links(
     precedence: Float[Tensor, "*batch slot"],
     written: Float[Tensor, "*batch slot"],
 ) -> tuple[Float[Tensor, "*batch slot slot"], Float[Tensor, "*batch slot"]]:
-    r"""Temporal links of the slots and their precedence, after one more write.
+    r"""Update temporal links of the slots and their precedence by one more write.
 
     $$L_{ij} \leftarrow (1 - w_i - w_j) L_{ij} + w_i p_j, \qquad L_{ii} = 0, \qquad
       p \leftarrow \left(1 - \sum_i w_i\right) p + w$$
 
-    Rows and columns of $L$ sum to at most one. $L w^r$ leads from what was read to what was written
-    after it, and $L^\top w^r$ to what was written before it.
+    Rows and columns of $L$ sum to at most one. $L w^r$ leads from slots that were read to slots
+    written after them, and $L^\top w^r$ to slots written before them.
 
     Args:
         links: $L$ before.

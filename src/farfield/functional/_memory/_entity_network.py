@@ -1,4 +1,4 @@
-"""Slots that each follow an entity of their own, known by a key."""
+"""Slots that each follow one entity, known by a key."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def entity_network(
     slots: Float[Tensor, "batch slot _"],
     parameters: EntityNetworkParameters,
 ) -> tuple[Float[Tensor, "time batch _"], Float[Tensor, "batch slot _"]]:
-    r"""The slots after every step, side by side, and after the last.
+    r"""Compute the slots after every step, side by side, and after the last.
 
     $$g_j = \sigma(s \cdot h_j + s \cdot w_j), \qquad
       \tilde h_j = \phi(U h_j + V w_j + W s), \qquad
       h_j \leftarrow \frac{h_j + g_j \tilde h_j}{\|h_j + g_j \tilde h_j\|}$$
 
     with $s$ the encoded input, $w_j$ the key of slot $h_j$, and $\phi$ a rectifier with a learned
-    slope below zero. The length of a slot is fixed, so what is added makes it forget. A length
+    slope below zero. The length of a slot is fixed, so each addition makes it forget. A length
     below 1e-8 counts as that.
 
     Args:
@@ -65,7 +65,7 @@ def entity_network(
     """
     given = parameters
     encoded = linear(x, given.encode_weight, given.encode_bias)
-    # What keys and candidates make of the input, in one product.
+    # Products of the input for keys and candidates, in one.
     both = linear(encoded, torch.cat((given.keys, given.input_weight)))
     from_keys = linear(given.keys, given.key_weight)
     layers = (Layer(given.slot_weight),)

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 class MemoryLayer(NamedTuple):
     r"""One layer of weights, as it was at the start and as it was written to since.
 
-    What is written is never added to the weights of a problem, which would be as many matrices
+    An update is never added to the weights of a problem, which would be as many matrices
     as there are problems; it is kept as the outer products that it is made of:
     $W = W_0 - \sum_s d_s u_s^\top$.
 
@@ -34,7 +34,7 @@ class MemoryLayer(NamedTuple):
 def memory_read(
     keys: Float[Tensor, "batch head _"], layers: tuple[MemoryLayer, ...]
 ) -> list[Float[Tensor, "batch head _"]]:
-    r"""Outputs of the network for keys, layer by layer: $\tanh$ after each but the last.
+    r"""Compute outputs of the network for keys, layer by layer: $\tanh$ after each but the last.
 
     Args:
         keys: The inputs.
@@ -61,7 +61,7 @@ def memory_write(
     rate: Float[Tensor, "batch 1"],
     layers: tuple[MemoryLayer, ...],
 ) -> tuple[MemoryLayer, ...]:
-    r"""The network after one local update of every layer towards a target of its own.
+    r"""Build the network after one local update of every layer towards its target.
 
     $$W_l \leftarrow W_l - \frac{2 \beta}{n} \sum_h (a_{lh} - t_{lh}) \, a_{l-1,h}^\top$$
 
@@ -69,7 +69,7 @@ def memory_write(
     heads. No layer waits for another, and nothing is propagated back.
 
     Args:
-        keys: What is written under.
+        keys: Keys of the written values.
         targets: Those of all layers side by side, the values last.
         rate: $\beta$, of each problem.
         layers: The network.

@@ -18,7 +18,7 @@ class MNMParameters(NamedTuple):
     """Weights of a controller with H hidden units, and a memory of keys and values of M numbers.
 
     Attributes:
-        weight_ih: Controller, from an embedding of D numbers and what was read: (4H, D + M).
+        weight_ih: Controller, from an embedding of D numbers and the last read: (4H, D + M).
         weight_hh: Controller, from its own state: (4H, H).
         bias_ih: Controller: (4H).
         bias_hh: Controller: (4H).
@@ -53,9 +53,9 @@ class MNMOutputs(NamedTuple):
 
     Attributes:
         state: Of the controller: (batch, H).
-        read: What was read last: (batch, M).
-        error: Mean square between what was to be written and what the memory gives for it right
-            after, summed over all steps, and divided by the number of places: (batch).
+        read: Vector read last: (batch, M).
+        error: Mean square between a value and the answer of the memory to its key right
+            after, summed over all steps, and divided by the number of positions: (batch).
 
     Reference:
         webb2021, appendix A.3.6.
@@ -67,11 +67,11 @@ class MNMOutputs(NamedTuple):
 
 
 def mnm(z: Float[Tensor, "batch time feature"], parameters: MNMParameters) -> MNMOutputs:
-    r"""Write to and read from a network at every place, and once more after the last.
+    r"""Write to and read from a network at every position, and once more after the last.
 
-    The controller sees the embedding and what was read at the place before. Its heads name a key
-    and a value to write, at a rate $\beta$, and a key to read, which is answered by the network as
-    it is after writing. The step after the last place sees zeros in place of an embedding.
+    The controller sees the embedding and the vector read at the position before. Its heads name a
+    key and a value to write, at a rate $\beta$, and a key to read, which is answered by the network
+    after writing. The step after the last position sees zeros in place of an embedding.
 
     Args:
         z: The embeddings.
@@ -88,7 +88,7 @@ def mnm(z: Float[Tensor, "batch time feature"], parameters: MNMParameters) -> MN
     num_features = parameters.weight_ih.shape[1] - size
     if z.shape[1] == 0 or z.shape[2] != num_features:
         raise ValueError(
-            f"z must be (batch, time, {num_features}) with at least one place, "
+            f"z must be (batch, time, {num_features}) with at least one position, "
             f"got shape {tuple(z.shape)}"
         )
     bias = parameters.bias_ih + parameters.bias_hh
@@ -115,7 +115,7 @@ def mnm(z: Float[Tensor, "batch time feature"], parameters: MNMParameters) -> MN
 def _step(
     asked: Tensor, parameters: MNMParameters, layers: tuple[MemoryLayer, ...]
 ) -> tuple[tuple[MemoryLayer, ...], Tensor, Tensor]:
-    """The memory after writing, the value read from it, and its reconstruction error."""
+    """Write, read and return memory, value and reconstruction error."""
     size = parameters.memory.shape[-1]
     rate = torch.sigmoid(F.linear(asked[:, :size], parameters.rate_weight, parameters.rate_bias))
     heads = torch.unflatten(asked[:, size:], 1, (-1, 3, size))

@@ -21,13 +21,13 @@ from farfield.functional._recurrent._lstm import lstm_step
 def ntm_heads_init_(
     heads: nn.Linear, slot_size: int, generator: torch.Generator | None = None
 ) -> nn.Linear:
-    """Initialize all heads of a Neural Turing Machine, each as a layer of its own; biases 0.
+    """Initialize all heads of a Neural Turing Machine, each as a layer by itself; biases 0.
 
     Fans, and so spreads, are those of a head's own rows: Xavier normal with gain 5/3 for tanh
     units, Kaiming normal for softplus units, Xavier normal for the others.
 
     Args:
-        heads: What is initialized, in place; `NTMParameters` names its rows.
+        heads: Weights to initialize, in place; `NTMParameters` names its rows.
         slot_size: Numbers in a slot.
 
     Reference:
@@ -51,12 +51,12 @@ class NTMParameters(NamedTuple):
     """Weights of a controller with H hidden units, and a memory of N slots of M numbers.
 
     The heads are one layer with rows in this order, those that share a nonlinearity together:
-    read key, write key and what is added (M each); what is erased (M); gates, strengths and
+    read key, write key and written vector (M each); erased shares (M); gates, strengths and
     sharpenings, of the reading and of the writing head (2 each); turns of the reading head and
     of the writing head (3 each).
 
     Attributes:
-        weight_ih: Controller, from an embedding of D numbers and what was read: (4H, D + M).
+        weight_ih: Controller, from an embedding of D numbers and the last read: (4H, D + M).
         weight_hh: Controller, from its own state: (4H, H).
         bias_ih: Controller: (4H).
         bias_hh: Controller: (4H).
@@ -81,8 +81,8 @@ class _Heads(NamedTuple):
     """Parameters of the heads at one step; reading first, writing second, where there are two.
 
     Attributes:
-        keys: What to look for: (batch, 2, M).
-        add: What to add: (batch, M).
+        keys: Keys to look for: (batch, 2, M).
+        add: Vector to add: (batch, M).
         erase: How much of each number to erase first, 0…1: (batch, M).
         gate: How much content counts beside the step before, 0…1: (batch, 2).
         strength: Sharpness of the match, positive: (batch, 2).
@@ -105,17 +105,17 @@ def ntm(
     *,
     first_read: bool = True,
 ) -> Float[Tensor, "batch _"]:
-    r"""State of the controller one step after the last embedding.
+    r"""Compute the state of the controller one step after the last embedding.
 
-    At each place the controller sees the embedding and what was read at the place before. The
-    reading head then reads, $r = \sum_i w_i M_i$, and after it the writing head writes,
+    At each position the controller sees the embedding and the vector read at the position before.
+    The reading head then reads, $r = \sum_i w_i M_i$, and after it the writing head writes,
     $M_i \leftarrow M_i (1 - w_i e) + w_i a$. One more step, on zeros in place of an embedding,
-    takes in what was read last.
+    takes in the vector read last.
 
     Args:
         z: The embeddings.
         parameters: Weights of controller and heads, and the memory at the start.
-        first_read: Whether something is read at the first place already.
+        first_read: Whether something is read at the first position already.
 
     Raises:
         ValueError: If the sequence is empty or has another number of features than the
@@ -127,7 +127,7 @@ def ntm(
     num_features = parameters.weight_ih.shape[1] - parameters.memory.shape[1]
     if z.shape[1] == 0 or z.shape[2] != num_features:
         raise ValueError(
-            f"z must be (batch, time, {num_features}) with at least one place, "
+            f"z must be (batch, time, {num_features}) with at least one position, "
             f"got shape {tuple(z.shape)}"
         )
     bias, layers = _layers(parameters, num_features)
@@ -144,19 +144,19 @@ def _steps(
     *,
     first_read: bool,
 ) -> Tensor:
-    """From what the embeddings add to the gates, the gates' biases, and the first memory."""
+    """Run the steps from the embeddings' share in the gates, the biases and the first memory."""
     from_state, from_read = products
     num_gates, num_places = gates.shape[0], embedded.shape[1]
     memory, cell, weights = memory.unsqueeze(0), embedded.new_zeros(()), None
-    for place, inputs in enumerate(embedded.unbind(1)):
+    for position, inputs in enumerate(embedded.unbind(1)):
         state, cell = lstm_step(gates + inputs, cell)
         gates, heads = _asked(from_state(state), num_gates, memory.shape[-1])
         weights = _addressed(heads, memory, weights)
-        if place > 0 or first_read:
+        if position > 0 or first_read:
             gates = gates + from_read(_read(weights, memory))
         else:
             weights = torch.stack((torch.zeros_like(weights[:, 0]), weights[:, 1]), dim=1)
-        if place + 1 < num_places:  # What the last place writes is never read.
+        if position + 1 < num_places:  # The write of the last position is never read.
             memory = _written(weights, memory, heads)
     return lstm_step(gates, cell)[0]
 
@@ -167,7 +167,7 @@ class NTMState(NamedTuple):
     Attributes:
         hidden: Of the controller: (batch, H).
         cell: Of the controller: (batch, H).
-        read: What was read last: (batch, M).
+        read: Vector read last: (batch, M).
         weights: Of the slots, where the reading head and the writing head were: (batch, 2, N).
         memory: (batch, N, M).
 
@@ -185,7 +185,7 @@ class NTMState(NamedTuple):
 def ntm_states(
     x: Float[Tensor, "time batch feature"], parameters: NTMParameters, state: NTMState
 ) -> tuple[Float[Tensor, "time batch _"], NTMState]:
-    """Outputs of controller and memory after every step, and the last state.
+    """Compute outputs of controller and memory after every step, and the last state.
 
     The steps are those of `ntm`, which has one more at the end and gives the controller's state
     after it.
@@ -196,7 +196,7 @@ def ntm_states(
         state: The state to begin with.
 
     Returns:
-        The state of the controller and behind it what was read, and the last state.
+        The state of the controller and behind it the vector read, and the last state.
 
     Raises:
         ValueError: If the inputs have another number of features than the controller was made for.
@@ -232,7 +232,7 @@ def _step(
 
 
 def _layers(parameters: NTMParameters, num_features: int) -> tuple[Tensor, tuple[Layer, Layer]]:
-    """Biases of the gates; the layers on the state and on what was read.
+    """Split biases of the gates and the layers on the state and on the vector read.
 
     The state goes to the heads and to the next step: one product for both.
     """
@@ -245,7 +245,7 @@ def _layers(parameters: NTMParameters, num_features: int) -> tuple[Tensor, tuple
 
 
 def _asked(both: Tensor, num_gates: int, slot_size: int) -> tuple[Tensor, _Heads]:
-    """Gates of the next step, and parameters of the heads."""
+    """Compute gates of the next step, and parameters of the heads."""
     sizes = (num_gates, sum(ntm_head_sizes(slot_size)))
     spare = both.shape[-1] - sum(sizes)
     gates, asked, _ = torch.split_with_sizes(both, (*sizes, spare), dim=-1)
@@ -253,7 +253,7 @@ def _asked(both: Tensor, num_gates: int, slot_size: int) -> tuple[Tensor, _Heads
 
 
 def _addressed(heads: _Heads, memory: Tensor, before: Tensor | None) -> Tensor:
-    """Weights of the slots for both heads."""
+    """Compute weights of the slots for both heads."""
     return slot_address(
         cosine_similarity(heads.keys, memory),
         before,
@@ -274,13 +274,13 @@ def _written(weights: Tensor, memory: Tensor, heads: _Heads) -> Tensor:
 
 
 def ntm_head_sizes(slot_size: int) -> tuple[int, ...]:
-    """Rows of the heads of an NTM: tanh, sigmoid, softplus and softmax units.
+    """Count rows of the heads of an NTM: tanh, sigmoid, softplus and softmax units.
 
     Args:
         slot_size: Numbers in a slot, M.
 
     Returns:
-        Rows of two keys and what is added (3M), of what is erased (M), of gates (2), of
+        Rows of two keys and the written vector (3M), of erased shares (M), of gates (2), of
         strengths and sharpenings (4), of turns (6).
 
     Reference:

@@ -65,7 +65,7 @@ def relational_memory(
 ) -> tuple[
     Float[Tensor, "time batch _"], Float[Tensor, "batch slot _"], Float[Tensor, "batch slot _"]
 ]:
-    r"""Hidden states of the slots after every step, and memory and hidden states after the last.
+    r"""Compute hidden states of the slots after every step, and the last memory and states.
 
     $$\tilde M = \mathrm{softmax}\left(\frac{M W_q ([M; x] W_k)^\top}{\sqrt d}\right) [M; x] W_v,
       \qquad m_i \leftarrow \sigma(f_i) m_i + \sigma(e_i) \, g(\tilde m_i), \qquad
@@ -73,7 +73,7 @@ def relational_memory(
 
     in each head, with $g$ a residual, a layer normalization, a network of two layers, and a
     residual and a normalization again. All slots have the same weights, so that slots that change
-    places give outputs that change places.
+    positions give outputs that change positions.
 
     Args:
         x: The inputs.
@@ -130,7 +130,7 @@ def _step(
 
 
 def _gathered(from_slots: Tensor, from_row: Tensor, num_heads: int) -> Tensor:
-    """Attention of every slot to all slots and the input, heads side by side."""
+    """Compute attention of every slot to all slots and the input, heads side by side."""
     size = from_slots.shape[-1] // 3
     query, key_and_value = torch.split_with_sizes(from_slots, (size, 2 * size), dim=-1)
     seen = torch.cat((key_and_value, from_row.unsqueeze(1)), dim=1)

@@ -15,10 +15,10 @@ _EPS = 1e-8
 def cosine_similarity(
     keys: Float[Tensor, "*#batch head feature"], slots: Float[Tensor, "*#batch slot feature"]
 ) -> Float[Tensor, "*#batch head slot"]:
-    r"""Cosine between every key and every slot, $k \cdot m / (\|k\| \|m\|)$.
+    r"""Compute the cosine between every key and every slot, $k \cdot m / (\|k\| \|m\|)$.
 
     Args:
-        keys: What is looked for.
+        keys: Keys to look for.
         slots: Where. Lengths below 1e-8 count as that.
 
     Reference:
@@ -37,7 +37,7 @@ def slot_address(
     shift: Float[Tensor, "*batch _"],
     sharpening: Float[Tensor, " *batch"],
 ) -> Float[Tensor, "*batch slot"]:
-    r"""Weights of the slots by content, interpolation with the weights before, and shift.
+    r"""Compute weights of the slots by content, interpolation with the weights before, and shift.
 
     $$w^c = \mathrm{softmax}(\beta s), \qquad w^g = g w^c + (1 - g) w', \qquad
       \tilde w_i = \sum_j s_j w^g_{i - j}, \qquad
@@ -47,7 +47,7 @@ def slot_address(
 
     Args:
         similarity: Of the key with every slot.
-        previous: Weights of the step before, $w'$. None stands for zeros, where there was none:
+        previous: Weights of the step before, $w'$. None is zeros, of a first step:
             sharpening then undoes the gate, which is left out.
         strength: $\beta$, positive.
         gate: $g$, in 0…1.

@@ -1,4 +1,4 @@
-"""The change of a state by what it reads, with a gradient that keeps few maps."""
+"""Change of a state by its reads, with a gradient that keeps few maps."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def nfm_trace(
     training: bool = False,
     generator: torch.Generator | None = None,
 ) -> tuple[Float[Tensor, "batch *position _"], NFMRead]:
-    r"""The change of a state by what it reads, and the read.
+    r"""Compute the change of a state by its read, and the read.
 
     $$\gamma \, \sigma(\mathrm{BN}(A W_{o1})) W_{o2}$$
 
@@ -108,10 +108,10 @@ def nfm_change(
     *,
     training: bool = False,
 ) -> Float[Tensor, "batch *position _"]:
-    """The change that `nfm_trace` gives.
+    """Compute the change that `nfm_trace` gives.
 
     For gradients keys, values and attention are kept, the rest is computed again. Where weights are
-    dropped, and where torch rewrites what is computed, autograd keeps all.
+    dropped, and where torch rewrites the computation, autograd keeps all.
 
     Args:
         x: As in `nfm_trace`.
@@ -152,7 +152,7 @@ class _Options(NamedTuple):
 
 
 def _plain(options: _Options, x: Tensor, *tensors: Any) -> Tensor:
-    """The change as autograd differentiates it, from the weights, and keys and values in turn."""
+    """Compute the change for autograd, from weights and alternating keys and values."""
     weights, keys, values = _sorted_out(options, tensors)
     written = [WrittenState(*pair) for pair in zip(keys, values, strict=True)]
     training = options.training
@@ -162,7 +162,7 @@ def _plain(options: _Options, x: Tensor, *tensors: Any) -> Tensor:
 class _ChangeByHand(torch.autograd.Function):
     """`_plain` as `_output` gives it, with the gradient of its attention written out.
 
-    With P the weights, made of the scores S, and D the gradient of the loss by what follows it:
+    With P the weights, made of the scores S, and D the gradient of the loss by its output:
     D_P = D_A Vᵀ, D_V = Pᵀ D_A, D_Q = D_S K / d and D_K = D_Sᵀ Q / d; and, for a softmax,
     D_S = P (D_P - Σ P D_P).
     """
@@ -216,7 +216,7 @@ class _ChangeByHand(torch.autograd.Function):
 def _sorted_out(
     options: _Options, tensors: Sequence[Any]
 ) -> tuple[NFMWeights, Sequence[Tensor], Sequence[Tensor]]:
-    """Weights, keys and values."""
+    """Compute weights, keys and values."""
     first = len(tensors) - 2 * options.states
     return NFMWeights(*tensors[:first]), tensors[first::2], tensors[first + 1 :: 2]
 
@@ -224,7 +224,7 @@ def _sorted_out(
 def _gradients(
     function: Callable[..., Tensor], primals: Sequence[Tensor | None], gradient: Tensor
 ) -> list[Tensor | None]:
-    """Gradients of a function, which is computed again, by all its primals."""
+    """Compute the gradients of a function, which is computed again, by all its primals."""
     leaves = [None if each is None else each.detach().requires_grad_() for each in primals]
     with torch.enable_grad():
         found = function(*leaves)
@@ -234,7 +234,7 @@ def _gradients(
 
 
 def _of_scores(kept: Tensor, of_weights: Tensor, rules: NFMRules) -> Tensor:
-    """The gradient by scores from that by their weights."""
+    """Compute the gradient by scores from that by their weights."""
     if not rules.subtract_next:
         of_each = kept * of_weights
         return of_each - kept * of_each.sum(0)
@@ -249,7 +249,7 @@ def _of_states(
     grids: Sequence[SharedGrid],
     rules: NFMRules,
 ) -> Iterator[Tensor]:
-    """Gradients by keys and values in turn, from what readers have and the entries it goes to."""
+    """Compute gradients by alternating keys and values, from gradients of readers."""
     (of_keys, _), (of_values, _) = (by_state(each, grids, rules) for each in entries)
     for grid, key, *parts in zip(grids, keys, of_keys, of_values, strict=True):
         turned = grid.turned(tuple(key.shape[1:-1]))
@@ -261,7 +261,7 @@ def _of_states(
 def _output(
     x: Tensor, read: Tensor, *weights: Any, moving: Moving, rules: NFMRules, training: bool
 ) -> Tensor:
-    """The output network on values that were read, as `_convolution` gives its result.
+    """Apply the output network to values that were read, as `_convolution` gives its result.
 
     Args:
         x: The state.
@@ -276,7 +276,7 @@ def _output(
     maps = given.reshape(x.shape[0], *x.shape[1:-1], *[1] * (4 - x.ndim), given.shape[-1])
     inner = _features_last(_convolution(maps, hidden, hidden_bias), maps.shape).movedim(-1, 1)
     inner = F.batch_norm(inner, *moving, norm, norm_bias, training).movedim(1, -1).relu()
-    # With the weights in place of what they give, no map has to be kept for gamma's gradient.
+    # With the weights in place of their products, no map has to be kept for gamma's gradient.
     bias = None if out_bias is None else gamma * out_bias
     return _convolution(inner, gamma * out, bias)
 
@@ -296,5 +296,5 @@ def _features_last(found: Tensor, shape: torch.Size) -> Tensor:
 
 
 def _projected(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """A linear layer at all positions, as one product."""
+    """Apply a linear layer at all positions, as one product."""
     return linear(as_table(x), weight, bias).reshape(*x.shape[:-1], weight.shape[0])

@@ -46,7 +46,7 @@ def rescale_state(
 def nearest_state(
     x: Float[Tensor, "batch *_ channel"], sizes: tuple[int, ...]
 ) -> Float[Tensor, "batch *_ channel"]:
-    """A state of which each position of a reader sees one, by nearest neighbors.
+    """Read a state of which each position of a reader sees one, by nearest neighbors.
 
     Axes that are longer by a whole factor are a view; those shorter by a power of two, whose
     inverse is exact, are left to the grid. All others go as torch rounds, as in the released code.
@@ -78,10 +78,10 @@ _FEW = 24
 
 
 def kth_largest(scores: Tensor, k: int) -> Tensor:
-    """The k-th largest number along the first axis.
+    """Find the k-th largest number along the first axis.
 
     Args:
-        scores: What is compared, (entry, …), with at least k entries.
+        scores: Numbers to compare, (entry, …), with at least k entries.
         k: Which one, from 1.
     """
     if len(scores) > _FEW or not on_cpu(scores):
@@ -89,17 +89,17 @@ def kth_largest(scores: Tensor, k: int) -> Tensor:
     largest: list[Tensor] = []
     for entry in scores.unbind():
         row = entry
-        for place, other in enumerate(largest):
-            largest[place], row = torch.maximum(other, row), torch.minimum(other, row)
+        for position, other in enumerate(largest):
+            largest[position], row = torch.maximum(other, row), torch.minimum(other, row)
         largest += [row] if len(largest) < k else []
     return largest[-1]
 
 
 def first_largest(scores: Tensor, k: int) -> Tensor:
-    """Mask of the k largest numbers along the first axis; of equal ones the first are chosen.
+    """Mask the k largest numbers along the first axis; of equal numbers the first are chosen.
 
     Args:
-        scores: What is compared, (entry, …), with at least k entries.
+        scores: Numbers to compare, (entry, …), with at least k entries.
         k: How many are chosen.
     """
     scores = scores.detach()
@@ -127,7 +127,7 @@ class SharedGrid(NamedTuple):
 
     @property
     def least(self) -> tuple[int, ...]:
-        """The smaller size of each axis."""
+        """Smaller size of each axis."""
         return tuple(map(min, self.reader, self.state))
 
     @property
@@ -148,11 +148,11 @@ class SharedGrid(NamedTuple):
         return math.prod(max(1, other // own) for own, other in pairs)
 
     def of_reader(self, x: Tensor, heads: int) -> Tensor:
-        """Numbers of the reader on the grid, as in `of_state`."""
+        """Lay numbers of the reader on the grid, as in `of_state`."""
         return self._split(x, self.reader, heads)
 
     def of_state(self, x: Tensor, heads: int) -> Tensor:
-        """Numbers of the state on the grid: (batch, *(least, part), head, number).
+        """Lay numbers of the state on the grid: (batch, *(least, part), head, number).
 
         Args:
             x: (batch, *position, head · number).
@@ -170,13 +170,13 @@ class SharedGrid(NamedTuple):
         return x
 
     def entries(self, x: Tensor) -> Tensor:
-        """From (batch, *(least, part), head) to entries (window, batch, *position, head)."""
+        """Turn (batch, *(least, part), head) into entries (window, batch, *position, head)."""
         windows = self.windows
         first = x.movedim(windows, tuple(range(len(windows))))
         return first.reshape(self.window, x.shape[0], *self.positions, x.shape[-1])
 
     def spread(self, x: Tensor) -> Tensor:
-        """The inverse of `entries`."""
+        """Undo `entries`."""
         windows, axes, within = self.windows, list[int](), list[int]()
         for axis, (least, part) in enumerate(zip(self.least, self.parts, strict=True)):
             seen = 2 + 2 * axis in windows
@@ -186,13 +186,13 @@ class SharedGrid(NamedTuple):
         return x.movedim(tuple(range(len(within))), windows)
 
     def gather(self, x: Tensor) -> Tensor:
-        """Sums over what a reader sees of (batch, *(least, part), head, number), heads joined."""
+        """Sum (batch, *(least, part), head, number) over the view of a reader, heads joined."""
         for number, axis in enumerate(self.windows):
             x = _summed(x, axis - number)
         return x.reshape(x.shape[0], *self.positions, x.shape[-2] * x.shape[-1])
 
     def turned(self, positions: tuple[int, ...]) -> SharedGrid:
-        """The same grid with the state as the reader.
+        """Return the same grid with the state as the reader.
 
         Args:
             positions: Sizes of the state, empty if it has none.
@@ -201,7 +201,7 @@ class SharedGrid(NamedTuple):
 
 
 def _summed(x: Tensor, axis: int) -> Tensor:
-    """A sum along an axis; of two parts in a third of the time of `torch.sum`."""
+    """Sum along an axis; two parts take a third of the time of `torch.sum`."""
     if x.shape[axis] != 2:
         return x.sum(axis)
     first, second = x.unbind(axis)
@@ -209,7 +209,7 @@ def _summed(x: Tensor, axis: int) -> Tensor:
 
 
 def shared_grid(own: tuple[int, ...], sizes: tuple[int, ...]) -> SharedGrid:
-    """The grid of a state of sizes `own` and a reader of `sizes`.
+    """Make the grid of a state of sizes `own` and a reader of `sizes`.
 
     Raises:
         ValueError: If they have another number of axes, or a size is neither a multiple nor a
@@ -226,7 +226,7 @@ def shared_grid(own: tuple[int, ...], sizes: tuple[int, ...]) -> SharedGrid:
 
 
 def paired_sizes(own: tuple[int, ...], sizes: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Sizes of a state and of its reader, axis by axis; ones for what has no positions.
+    """Return sizes of a state and of its reader, axis by axis; a side without positions has 1 each.
 
     Raises:
         ValueError: If they have another number of axes.
@@ -241,7 +241,7 @@ def paired_sizes(own: tuple[int, ...], sizes: tuple[int, ...]) -> list[tuple[int
 
 
 _EPS = 1e-7
-"""Of the released code, where weights are lowered and where they are divided."""
+"""Constant of the released code, which lowers and divides weights by it."""
 
 
 class WrittenState(NamedTuple):
@@ -285,7 +285,7 @@ def nfm_read(
     training: bool = False,
     generator: torch.Generator | None = None,
 ) -> NFMRead:
-    r"""Attention of every position over a null element and all states that were written.
+    r"""Compute attention of every position over a null element and all states that were written.
 
     $$A = \mathrm{softmax}\left(\frac{\hat Q \hat K^\top}{d_k}\right) \hat V$$
 
@@ -319,7 +319,7 @@ def nfm_read(
 
 
 def grids_of(query: Tensor, keys: Sequence[Tensor]) -> list[SharedGrid]:
-    """The grid of each state and the reader."""
+    """Make the grid of each state and the reader."""
     sizes = tuple(query.shape[1:-1])
     return [shared_grid(tuple(key.shape[1:-1]), sizes) for key in keys]
 
@@ -327,7 +327,7 @@ def grids_of(query: Tensor, keys: Sequence[Tensor]) -> list[SharedGrid]:
 def nfm_scores(
     query: Tensor, keys: Sequence[Tensor], grids: Sequence[SharedGrid], rules: NFMRules
 ) -> Tensor:
-    """Products with all entries, zero with the null element: (entry, batch, *position, head).
+    """Compute products with all entries, (entry, batch, *position, head), 0 with the null element.
 
     Entries come first: along a last axis of a few numbers torch takes ten times as long.
     """
@@ -343,7 +343,7 @@ def nfm_scores(
 def by_state(
     entries: Tensor, grids: Sequence[SharedGrid], rules: NFMRules
 ) -> tuple[list[Tensor], Tensor]:
-    """Entries of each state, and of the null element."""
+    """List entries of each state, and of the null element."""
     windows = [grid.window for grid in grids]
     sizes = [1, *windows] if rules.null_first else [*windows, 1]
     parts = torch.split_with_sizes(entries, sizes)
@@ -353,7 +353,7 @@ def by_state(
 def nfm_sum(
     weights: Tensor, values: Sequence[Tensor], grids: Sequence[SharedGrid], rules: NFMRules
 ) -> Tensor:
-    """Sum of values by their weights, heads side by side."""
+    """Compute the sum of values by their weights, heads side by side."""
     heads, (attention, _) = rules.num_heads, by_state(weights, grids, rules)
     # A product with scattered weights would take three times as long as their copy and it.
     read = [
@@ -379,7 +379,7 @@ def nfm_weights(
     training: bool = False,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Attention weights from scores, both (entry, batch, *position, head)."""
+    """Compute attention weights from scores, both (entry, batch, *position, head)."""
     if generator is not None:
         drawn = torch.randn(scores.shape, generator=generator, device=generator.device)
         return drawn.to(scores)
@@ -393,7 +393,7 @@ def nfm_weights(
 
 
 def _above_next(weights: Tensor, k: int) -> Tensor:
-    """The k largest weights less the next one, over their sum, as in the released code."""
+    """Compute the k largest weights less the next one, over their sum, as in the released code."""
     least = kth_largest(weights, k + 1) + _EPS
     above = (weights - least).clamp(min=0)
     return above / (above.sum(0) + _EPS)

@@ -27,10 +27,10 @@ class NFMRules:
             `top_k` largest scores.
         sqrt_scale: Whether scores are divided by $\sqrt{d_k}$, as in the released code, or by
             $d_k$, as published.
-        null_first: Whether the null element stands before all others, or behind them, as in the
+        null_first: Whether the null element is before all others, or behind them, as in the
             released code; of scores that tie the first are read.
         space_to_depth: Whether a reader chooses among all positions of a larger state that fall on
-            one of its own, or sees one of them, as in the released code.
+            each position of it, or sees one of them, as in the released code.
         bias: Whether queries, keys, values and the output network have biases, as in the released
             code.
         kernel_size: Side of the kernels of the output network; odd. 3 in the released code.
@@ -67,7 +67,7 @@ class NFMRules:
 
     @classmethod
     def released(cls) -> NFMRules:
-        """As in the authors' released classifier, where it differs from the text.
+        """Return the rules of the authors' released classifier, where it differs from the text.
 
         Whatever number its constructor is given, three entries are read.
         """

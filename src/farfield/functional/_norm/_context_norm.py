@@ -45,28 +45,29 @@ def context_statistics(
     eps: float | Float[Tensor, ""] = 1e-8,
     padding_mask: Bool[Tensor, "*batch time"] | None = None,
 ) -> ContextStatistics:
-    r"""Mean and scale of every feature over all places of a problem, or over segments of it.
+    r"""Compute mean and scale of every feature over the positions of a problem or segment.
 
     $$\mu_k = \frac{1}{T} \sum_j z_{jk}, \qquad
       s_k = \sqrt{\frac{1}{T - c} \sum_j (z_{jk} - \mu_k)^2 + \epsilon}$$
 
-    with $T$ places and the correction $c$. `(z - mean) / scale` is `context_norm` without gain and
-    shift. For the statistics of the first places alone give those: `context_statistics(z[:, :19])`.
+    with $T$ positions and the correction $c$. `(z - mean) / scale` is `context_norm` without gain
+    and shift. For the statistics of the first positions alone give those: `context_statistics(z[:,
+    :19])`.
 
     Args:
         z: Embeddings.
-        segments: Places that form one context each. None is one context of all places.
-        correction: What is subtracted from the number of places in the variance: 0 as published, 1
-            as in the released code of webb2020's dynamic prediction.
+        segments: Positions that form one context each. None is one context of all positions.
+        correction: Number subtracted from the number of positions in the variance: 0 as published,
+            1 as in the released code of webb2020's dynamic prediction.
         eps: Added to the variance; a tensor gets a gradient.
-        padding_mask: True at places that hold padding, which count for nothing.
+        padding_mask: True at positions that hold padding, which count for nothing.
 
     Returns:
         Statistics of shape `(*batch, 1, feature)`, with segments `(*batch, time, feature)`, in the
         dtype of `z`, at least float32.
 
     Raises:
-        ValueError: If there are no places, no more than `correction`, or segments or mask do
+        ValueError: If there are no positions, no more than `correction`, or segments or mask do
             not fit.
 
     Reference:
@@ -75,8 +76,8 @@ def context_statistics(
     wide = _checked(z)
     if not 0 <= correction < z.shape[-2]:
         raise ValueError(
-            f"correction must be at least 0 and less than the {z.shape[-2]} place(s), "
-            f"got {correction}; use correction=0 or more places"
+            f"correction must be at least 0 and less than the {z.shape[-2]} position(s), "
+            f"got {correction}; use correction=0 or more positions"
         )
     if segments is not None or padding_mask is not None:
         groups = check_segments(z.shape[-2], segments, correction)
@@ -94,13 +95,13 @@ def context_statistics(
 def running_context_statistics(
     z: Float[Tensor, "*batch time feature"], *, correction: int = 0, eps: float = 1e-8
 ) -> ContextStatistics:
-    r"""Mean and scale of every feature at every place, over the places up to and with it.
+    r"""Compute mean and scale of every feature at every position, over the positions up to it.
 
     $$\mu_t = \frac{1}{t} \sum_{j \le t} z_j, \qquad
       s_t = \sqrt{\frac{1}{\max(t - c, 1)} \sum_{j \le t} (z_j - \mu_t)^2 + \epsilon}$$
 
-    What comes later changes nothing. At the first place there is no variance yet: the scale is
-    $\sqrt\epsilon$ and what is normalized with it is 0. The squares are summed by
+    Later positions change nothing. At the first position there is no variance yet: the scale is
+    $\sqrt\epsilon$ and the normalized embedding is 0. The squares are summed by
 
     $$\sum_{j \le t} (z_j - \mu_t)^2 = \sum_{j \le t} \tfrac{j - 1}{j} (z_j - \mu_{j-1})^2$$
 
@@ -109,14 +110,14 @@ def running_context_statistics(
 
     Args:
         z: Embeddings, in order.
-        correction: What is subtracted from the number of places in the variance, 0 or 1.
+        correction: Number subtracted from the number of positions in the variance, 0 or 1.
         eps: Added to the variance.
 
     Returns:
         Statistics of the shape of `z`, in its dtype, at least float32.
 
     Raises:
-        ValueError: If there are no places, or `correction` is neither 0 nor 1.
+        ValueError: If there are no positions, or `correction` is neither 0 nor 1.
 
     Reference:
         webb2020, equations 1 and 2, over the frames seen so far.
@@ -125,7 +126,7 @@ def running_context_statistics(
     if correction not in (0, 1):
         raise ValueError(f"correction must be 0 or 1, got {correction}")
     number = torch.arange(1, z.shape[-2] + 1, dtype=wide.dtype, device=z.device).unsqueeze(-1)
-    # Relative to the first place a common offset costs no digits.
+    # Relative to the first position a common offset costs no digits.
     moved = wide - wide[..., :1, :]
     mean = moved.cumsum(-2) / number
     before = torch.cat((mean[..., :1, :], mean[..., :-1, :]), dim=-2)
@@ -143,12 +144,12 @@ def denormalize(
 
     $$z_{jk} = s_k \, \hat z_{jk} + \mu_k$$
 
-    It undoes a normalization without gain and shift: what was normalized comes back, and what was
+    It undoes a normalization without gain and shift: embeddings come back, and results that were
     predicted among normalized embeddings gets the size it needs to be decoded.
 
     Args:
         normalized: Normalized embeddings $\hat z$.
-        mean: Location $\mu$, of the same shape or with one place for all.
+        mean: Location $\mu$, of the same shape or with one position for all.
         scale: Scale $s$, likewise.
 
     Returns:
@@ -156,7 +157,7 @@ def denormalize(
 
     Raises:
         ValueError: If `normalized` is of integers, or location or scale have other features, or
-            neither one place nor as many.
+            neither one position nor as many.
 
     Reference:
         webb2020, equation 4.
@@ -170,24 +171,24 @@ def denormalize(
             or statistic.shape[-2] not in (1, normalized.shape[-2])
         ):
             raise ValueError(
-                f"{name} must hold a number per feature, for all or for each of the places of "
+                f"{name} must hold a number per feature, for all or for each of the positions of "
                 f"{tuple(normalized.shape)}, got shape {tuple(statistic.shape)}"
             )
     return (normalized * scale + mean).to(normalized.dtype)
 
 
 def _checked(z: Tensor) -> Tensor:
-    """The embeddings in at least float32."""
+    """Convert the embeddings to at least float32."""
     if z.ndim < 2 or z.shape[-2] == 0 or not z.is_floating_point():
         raise ValueError(
             "z must be a floating-point tensor of (*batch, time, feature) with at least one "
-            f"place, got {z.dtype} of shape {tuple(z.shape)}"
+            f"position, got {z.dtype} of shape {tuple(z.shape)}"
         )
     return z.to(torch.promote_types(z.dtype, torch.float32))
 
 
 _FEW_PLACES: Final = 32
-"""As many as a compiler is given one by one."""
+"""Most positions that a compiler is given one by one."""
 
 
 def context_norm(
@@ -206,28 +207,29 @@ def context_norm(
       \mu_k = \frac{1}{T} \sum_j z_{jk}, \qquad
       \sigma^2_k = \frac{1}{T - c} \sum_j (z_{jk} - \mu_k)^2$$
 
-    with $T$ places and the correction $c$. Relations between the places of a problem survive,
+    with $T$ positions and the correction $c$. Relations between the positions of a problem survive,
     their common location and scale do not. `torch.nn.functional.layer_norm` takes the same
-    statistics over the features of one place, `batch_norm` over the problems of a batch.
+    statistics over the features of one position, `batch_norm` over the problems of a batch.
 
     Args:
         z: Embeddings.
         weight: Gain $\gamma$ of each feature, shared by all segments. None is one.
         bias: Shift $\beta$ of each feature, shared by all segments. None is zero.
-        segments: Places that form one context each. None is one context of all places.
-        correction: What is subtracted from the number of places in the variance: 0 as published,
+        segments: Positions that form one context each. None is one context of all positions.
+        correction: Number subtracted from the number of positions in the variance: 0 as published,
             1 as in the released code of webb2021.
         eps: Added to the variance; a tensor gets a gradient.
-        padding_mask: True at places that hold padding: they count for nothing, and become 0. Where
-            no more than `correction` places of a segment are left, the variance is divided by 1.
+        padding_mask: True at positions that hold padding: they count for nothing, and become 0.
+            Where no more than `correction` positions of a segment are left, the variance is divided
+            by 1.
 
     Returns:
         The normalized embeddings, in the dtype of `z`; statistics are taken in at least float32.
 
     Raises:
-        ValueError: If a shape does not fit, the segments do not cover every place exactly once,
-            `correction` is below 0 or a segment has no more places than that, or `eps` is a number
-            that is negative or not finite.
+        ValueError: If a shape does not fit, the segments do not cover every position exactly once,
+            `correction` is below 0 or a segment has no more positions than that, or `eps` is a
+            number that is negative or not finite.
 
     Reference:
         webb2020, equations 1 to 3; webb2021, section 3.1.
@@ -275,7 +277,7 @@ def _check_shapes(z: Tensor, weight: Tensor | None, bias: Tensor | None) -> None
     if z.ndim < 2 or z.shape[-2] == 0 or not z.is_floating_point():
         raise ValueError(
             "z must be a floating-point tensor of (*batch, time, feature) with at least one "
-            f"place, got {z.dtype} of shape {tuple(z.shape)}"
+            f"position, got {z.dtype} of shape {tuple(z.shape)}"
         )
     for name, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and parameter.shape != z.shape[-1:]:
@@ -286,7 +288,7 @@ def _check_shapes(z: Tensor, weight: Tensor | None, bias: Tensor | None) -> None
 
 
 def _are_equal_and_contiguous(groups: tuple[tuple[int, ...], ...]) -> bool:
-    in_order = [place for group in groups for place in group]
+    in_order = [position for group in groups for position in group]
     return in_order == sorted(in_order) and len({len(group) for group in groups}) == 1
 
 
@@ -297,7 +299,7 @@ def _normalize_scattered(
     eps: Tensor,
     padding_mask: Tensor | None,
 ) -> Tensor:
-    """Normalize within segments of any size and order, of any number of places."""
+    """Normalize within segments of any size and order, of any number of positions."""
     mean, variance, which = segment_moments(z, groups, correction, padding_mask)
     return (z - mean[..., which, :]) * (variance + eps).rsqrt()[..., which, :]
 
@@ -306,7 +308,7 @@ _BLOCK: Final = 2**18
 """Numbers in a block."""
 
 
-# What it costs is memory traffic. Every operation runs over a block of problems that the
+# Its cost is memory traffic. Every operation runs over a block of problems that the
 # processor's cache holds, so that each number comes from memory once forward and twice backward,
 # and goes there once.
 def context_norm_plain(
@@ -324,12 +326,12 @@ def context_norm_plain(
 def context_norm_unrolled(
     z: Tensor, weight: Tensor | None, bias: Tensor | None, smoothing: Tensor, correction: int
 ) -> Tensor:
-    """The same, place by place: a compiler makes one pass of it, and several of sums over time."""
-    places = z.unbind(1)
-    mean = sum(places[1:], places[0]) / len(places)
-    centered = [place - mean for place in places]
+    """Normalize position by position, of which a compiler makes one pass."""
+    positions = z.unbind(1)
+    mean = sum(positions[1:], positions[0]) / len(positions)
+    centered = [position - mean for position in positions]
     squares = sum([v.square() for v in centered[1:]], centered[0].square())
-    gain = (squares / (len(places) - correction) + smoothing).rsqrt()
+    gain = (squares / (len(positions) - correction) + smoothing).rsqrt()
     if weight is not None:
         gain = gain * weight
     shift = 0.0 if bias is None else bias
@@ -396,7 +398,7 @@ class ContextNormByHand(torch.autograd.Function):
 
 
 def _gradient_of_rows(tensors: tuple[Tensor, ...], weight: Tensor | None, correction: int) -> None:
-    r"""Write the gradient of each problem, and what those of gain and shift are made of.
+    r"""Write the gradient of each problem, and the summands of the gradients of gain and shift.
 
     With $g$ the gradient of the result, $y = v r$ the normalized embeddings and $a = \gamma r$,
 
@@ -406,7 +408,7 @@ def _gradient_of_rows(tensors: tuple[Tensor, ...], weight: Tensor | None, correc
         tensors: Gradient, embeddings, their gradient to be written, means, reciprocal roots, and
             the sums of $-g/T$ and of $g y$ to be written.
         weight: The gain.
-        correction: What is subtracted from the number of places in the variance.
+        correction: Number subtracted from the number of positions in the variance.
     """
     time, rows = tensors[1].shape[1], _rows(tensors[1])
     buffers = tensors[1].new_empty(2, rows, *tensors[1].shape[1:])
@@ -423,7 +425,7 @@ def _gradient_of_rows(tensors: tuple[Tensor, ...], weight: Tensor | None, correc
 
 
 def _rows(z: Tensor) -> int:
-    """Number of problems in a block: on other devices than a processor all of them."""
+    """Compute the number of problems in a block: on other devices than a processor all of them."""
     return max(1, _BLOCK // max(1, z[0].numel())) if on_cpu(z) and len(z) else max(1, len(z))
 
 
@@ -432,7 +434,7 @@ def _blocks(rows: int, *tensors: Tensor) -> zip[tuple[Tensor, ...]]:
 
 
 def _sum_over_time(block: Tensor, out: Tensor, factor: float) -> None:
-    """The sum over axis 1, times a factor, of numbers that still lie in memory."""
+    """Sum over axis 1, times a factor, of numbers that still lie in memory."""
     if on_cpu(block) and torch.get_float32_matmul_precision() == "highest":
         # A product streams them three times as fast as torch's sum over such an axis.
         ones = block.new_full((1, 1, block.shape[1]), factor)

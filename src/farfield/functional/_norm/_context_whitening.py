@@ -21,18 +21,18 @@ def context_whiten(
     eps: float = 1e-6,
     padding_mask: Bool[Tensor, "*batch time"] | None = None,
 ) -> Float[Tensor, "*batch time feature"]:
-    r"""Whiten the embeddings of a problem over its places.
+    r"""Whiten the embeddings of a problem over its positions.
 
     $$Y = \sqrt{D} \left(\tfrac{1}{s} Z Z^\top + \epsilon I\right)^{-1/2} \tfrac{1}{\sqrt s} Z,
       \qquad s = \tfrac{1}{T} \mathrm{tr}\, Z Z^\top$$
 
-    with $T$ places and $D$ features. Where the embeddings of different items are linearly
+    with $T$ positions and $D$ features. Where the embeddings of different items are linearly
     independent, which $T \le D$ different ones nearly always are, the inner products of the result
-    tell which places are equal and nothing else: for $\epsilon \to 0$,
+    tell which positions are equal and nothing else: for $\epsilon \to 0$,
 
     $$y_i \cdot y_j = \begin{cases} D / n_i & z_i = z_j \\ 0 & \text{otherwise} \end{cases}$$
 
-    with $n_i$ the number of places that hold the item of place $i$. They are the same for any
+    with $n_i$ the number of positions that hold the item of position $i$. They are the same for any
     invertible linear map of the embeddings, and so for items never seen. `context_norm` takes out
     location and scale of every feature by itself; this takes out every correlation too.
 
@@ -40,14 +40,14 @@ def context_whiten(
         z: Embeddings.
         eps: Added to the spectrum, relative to its mean: pairs of items that differ by less than
             about its square root count as one. At least 1e-13.
-        padding_mask: True at places that hold padding: they count for nothing, and become 0.
+        padding_mask: True at positions that hold padding: they count for nothing, and become 0.
 
     Returns:
         The whitened embeddings, in the dtype of `z`; the root is taken in float64. Where all
         embeddings are 0, they stay so; where one is not finite, all of its problem are nan.
 
     Raises:
-        ValueError: If `z` is not `(*batch, time, feature)` with at least one place, `eps` is too
+        ValueError: If `z` is not `(*batch, time, feature)` with at least one position, `eps` is too
             small or not finite, or the mask of another shape.
 
     Reference:
@@ -56,15 +56,15 @@ def context_whiten(
     if z.ndim < 2 or 0 in z.shape[-2:] or not z.is_floating_point():
         raise ValueError(
             "z must be a floating-point tensor of (*batch, time, feature) with at least one "
-            f"place, got {z.dtype} of shape {tuple(z.shape)}"
+            f"position, got {z.dtype} of shape {tuple(z.shape)}"
         )
     if not _SMALLEST_EPS <= eps < math.inf:
         raise ValueError(f"eps must be at least {_SMALLEST_EPS:g} and finite, got {eps}")
-    wide, places = z.double(), torch.full((), z.shape[-2], device=z.device)
+    wide, positions = z.double(), torch.full((), z.shape[-2], device=z.device)
     if padding_mask is not None:
         wide = without_padding(wide, padding_mask)
-        places = (~padding_mask).sum(-1)[..., None, None].clamp_min(1)
-    scale = wide.square().sum((-2, -1), keepdim=True) / places
+        positions = (~padding_mask).sum(-1)[..., None, None].clamp_min(1)
+    scale = wide.square().sum((-2, -1), keepdim=True) / positions
     finite = scale.isfinite()
     # The root of a matrix with a nan fails, and that of all other problems with it.
     unit = torch.where(finite, wide * torch.where(scale > 0, scale, 1).rsqrt(), 0)
@@ -80,11 +80,11 @@ def context_whiten(
 
 
 def _inverse_root_by_products(matrix: Tensor, least: float) -> Tensor:
-    r"""$A^{-1/2}$ by Newton's iteration: products alone, for formats that know no eigenvectors.
+    r"""Compute $A^{-1/2}$ by Newton's iteration: products alone.
 
     From $Y_0 = A / \mathrm{tr} A$ and $Z_0 = I$, with $W = \tfrac{1}{2} (3 I - Z Y)$, $Y \gets Y W$
     and $Z \gets W Z$ converge to root and inverse root. An eigenvalue far below 1 grows by 9 / 4 in
-    an iteration, and the last few square what is missing.
+    an iteration, and the last few square the error.
 
     Args:
         matrix: $A$, positive.
@@ -103,7 +103,7 @@ class _Root(torch.autograd.Function):
     r"""The root $B$ of a positive matrix $A = B B$.
 
     From $dA = dB\, B + B\, dB$ the gradient is a solution of the same equation; unlike the gradient
-    of eigenvectors it is finite where eigenvalues are equal, as they are wherever items repeat.
+    of eigenvectors it is finite where eigenvalues are equal, which they are wherever items repeat.
     """
 
     generate_vmap_rule = True

@@ -23,16 +23,16 @@ from farfield.functional._autograd._unroll import differentiable_gradients
 
 
 def box_sum(x: Tensor, window: int, axis: int, before: int | None = None) -> Tensor:
-    """The sum over `window` neighbours along an axis, with zeros beyond both ends.
+    """Sum over `window` neighbors along an axis, with zeros beyond both ends.
 
-    Sums of 1, 2, 4, … neighbours are made of each other and put together: as many additions as
+    Sums of 1, 2, 4, … neighbors are made of each other and put together: as many additions as
     the window's number has binary digits, and no difference of large sums as with cumulative ones.
 
     Args:
-        x: What is summed.
-        window: Number of neighbours.
+        x: Numbers to sum.
+        window: Number of neighbors.
         axis: Counted from the end, -1 or -2.
-        before: How many of them stand before the place itself; None is half of the others, one
+        before: Number of them before the position itself; None is half of the others, one
             less than after it where their number is odd. `window // 2` is the adjoint of that.
     """
     first = (window - 1) // 2 if before is None else before
@@ -52,19 +52,19 @@ def box_sum(x: Tensor, window: int, axis: int, before: int | None = None) -> Ten
 
 
 def box_product(x: Tensor, window: int, axis: int, before: int | None = None) -> Tensor:
-    """The same sum as a product with a matrix of ones around its diagonal.
+    """Compute the same sum as a product with a band matrix, 1 around its diagonal.
 
     More to calculate, but a compiler leaves a product alone, while it would fuse the additions into
     everything that uses their result and repeat them there.
 
     Args:
-        x: What is summed.
-        window: Number of neighbours.
+        x: Numbers to sum.
+        window: Number of neighbors.
         axis: Counted from the end, -1 or -2.
         before: As of `box_sum`.
     """
-    place = torch.arange(x.shape[axis], device=x.device)
-    behind = place.unsqueeze(0) - place.unsqueeze(1)  # column less row
+    position = torch.arange(x.shape[axis], device=x.device)
+    behind = position.unsqueeze(0) - position.unsqueeze(1)  # column less row
     first = (window - 1) // 2 if before is None else before
     band = ((behind >= -first) & (behind < window - first)).to(x.dtype)
     return band @ x if axis == -2 else x @ band.transpose(0, 1)
@@ -156,7 +156,7 @@ def divisive_norm_1d(
 def divisive_center_2d(
     z: Float[Tensor, "batch channel height width"], window: int
 ) -> Float[Tensor, "batch channel height width"]:
-    r"""Every unit without the mean of its summation field, the $v$ of `divisive_norm_2d`.
+    r"""Subtract the mean of its summation field from every unit, the $v$ of `divisive_norm_2d`.
 
     Args:
         z: Activations.
@@ -174,7 +174,7 @@ def divisive_center_2d(
 def divisive_center_1d(
     z: Float[Tensor, "*batch feature"], window: int
 ) -> Float[Tensor, "*batch feature"]:
-    r"""Every unit without the mean of its summation field, the $v$ of `divisive_norm_1d`.
+    r"""Subtract the mean of its summation field from every unit, the $v$ of `divisive_norm_1d`.
 
     Args:
         z: Activations.
@@ -194,7 +194,7 @@ def divisive_center_1d(
 
 
 def _maps(z: Tensor) -> Tensor:
-    """Vectors as images of one channel and one row."""
+    """View vectors as images of one channel and one row."""
     if z.ndim < 1 or z.shape[-1] == 0 or not z.is_floating_point():
         raise ValueError(
             "z must be a floating-point tensor of (*batch, feature) with at least one feature, "
@@ -204,7 +204,7 @@ def _maps(z: Tensor) -> Tensor:
 
 
 def _checked(z: Tensor, windows: Windows) -> Windows:
-    """The fields, after checking them and what they are put over."""
+    """Check and return the fields, and check the activations that they are put over."""
     if z.ndim != 4 or 0 in z.shape[1:] or not z.is_floating_point():
         raise ValueError(
             "z must be a floating-point tensor of (batch, channel, height, width), "
@@ -244,7 +244,7 @@ _BLOCK: Final = 2**19
 """Numbers in a block."""
 
 
-# The windows slide over maps of one channel, the mean of all; what costs is the passes over all
+# The windows slide over maps of one channel, the mean of all; the cost is in the passes over all
 # channels. They run over a block of images that the processor's cache holds, in the order in which
 # the images lie in memory, channels first or last. A compiler makes few passes by itself, over the
 # whole batch.
@@ -254,7 +254,7 @@ class Windows(NamedTuple):
     Attributes:
         summation: Height and width of the window whose mean is taken out.
         suppression: Height and width of the window whose squares are summed.
-        suppression_size: What this sum is divided by, beside the number of channels.
+        suppression_size: Divisor of this sum, beside the number of channels.
     """
 
     summation: tuple[int, int]
@@ -270,7 +270,7 @@ def divisive_norm_plain(z: Tensor, smoothing: Tensor, windows: Windows) -> Tenso
 
 
 def local_mean(z: Tensor, windows: Windows) -> Tensor:
-    """The mean of the summation field, `(batch, 1, height, width)`."""
+    """Compute the mean of the summation field, `(batch, 1, height, width)`."""
     height, width = windows.summation
     return _box(z.mean(1, keepdim=True), windows.summation) / (height * width)
 
@@ -349,7 +349,7 @@ class DivisiveNormCompiled(torch.autograd.Function):
 
 
 def _gradient_of_rows(tensors: tuple[Tensor, ...], windows: Windows) -> None:
-    r"""Write the gradient of each image, and what that of the constant is made of.
+    r"""Write the gradient of each image, and the summands of the gradient of the constant.
 
     With $g$ the gradient of the result, $r$ the reciprocal root, $C$ channels, and the adjoint
     $\mathcal{B}^*$ of the suppression field's mean,
@@ -381,7 +381,7 @@ def _gradient_of_rows(tensors: tuple[Tensor, ...], windows: Windows) -> None:
 
 
 def _box(maps: Tensor, window: tuple[int, int], *, adjoint: bool = False) -> Tensor:
-    """Sums over the window around every place of maps `(batch, 1, height, width)`."""
+    """Sum over the window around every position of maps `(batch, 1, height, width)`."""
     for axis, side in ((-1, window[1]), (-2, window[0])):
         if side > 1:
             sums = box_product if torch.compiler.is_compiling() else box_sum
@@ -390,19 +390,19 @@ def _box(maps: Tensor, window: tuple[int, int], *, adjoint: bool = False) -> Ten
 
 
 def _rows(z: Tensor) -> int:
-    """Number of images in a block: on other devices than a processor all of them."""
+    """Compute the number of images in a block: on other devices than a processor all of them."""
     return max(1, _BLOCK // max(1, z[0].numel())) if on_cpu(z) and len(z) else max(1, len(z))
 
 
 def _format(z: Tensor) -> torch.memory_format:
-    """The order in memory of results: channels last for activations that have them there."""
+    """Choose the order in memory of results: channels last for activations that have them there."""
     if not z.is_contiguous() and z.is_contiguous(memory_format=torch.channels_last):
         return torch.channels_last
     return torch.contiguous_format
 
 
 def _buffers(z: Tensor, rows: int) -> tuple[Tensor, Tensor]:
-    """Two blocks of so many images."""
+    """Allocate two blocks of so many images."""
     first = torch.empty(
         (rows, *z.shape[1:]), dtype=z.dtype, device=z.device, memory_format=_format(z)
     )
@@ -414,7 +414,7 @@ def _blocks(rows: int, *tensors: Tensor) -> zip[tuple[Tensor, ...]]:
 
 
 def _mean_of_channels(block: Tensor) -> Tensor:
-    """The mean over axis 1 as a map of one channel."""
+    """Compute the mean over axis 1 as a map of one channel."""
     channels = block.shape[1]
     if channels > 1 and on_cpu(block) and torch.get_float32_matmul_precision() == "highest":
         # A product streams them several times as fast as torch's sum over such an axis.
@@ -438,7 +438,7 @@ LONGEST: Final = 1024
 def normalized_vectors(
     z: Tensor, smoothing: Tensor, window: int, suppression_window: int
 ) -> Tensor:
-    """Vectors `(*batch, feature)`, centered and divided by the root of their local power.
+    """Center vectors `(*batch, feature)` and divide them by the root of their local power.
 
     Args:
         z: The vectors.
@@ -456,7 +456,7 @@ def normalized_vectors(
 
 
 def _plain(z: Tensor, smoothing: Tensor, summation: Tensor, suppression: Tensor) -> Tensor:
-    """The formula, as autograd differentiates it."""
+    """Compute the formula, as autograd differentiates it."""
     v = z - z @ summation
     return v * (v.square() @ suppression + smoothing).rsqrt()
 
@@ -492,7 +492,7 @@ class _ByHand(torch.autograd.Function):
 
 
 def centered_vectors(z: Tensor, window: int) -> Tensor:
-    """Vectors without the mean of the window around each unit.
+    """Subtract the mean of the window around each unit from vectors.
 
     Args:
         z: The vectors.
@@ -502,14 +502,14 @@ def centered_vectors(z: Tensor, window: int) -> Tensor:
 
 
 def window_mean(z: Tensor, window: int) -> Tensor:
-    """The matrix whose columns are the windows, for vectors on the left."""
+    """Make the matrix whose columns are the windows, for vectors on the left."""
     made = _mean_matrix.__wrapped__ if is_recorded() else _mean_matrix
     return made(z.shape[-1], window, z.dtype, z.device)
 
 
 @lru_cache(maxsize=16)
 def _mean_matrix(size: int, window: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Ones over `window` from the first to the last unit of each column's window, else zeros."""
+    """Make a matrix with ones in the window of each column, else zeros."""
     with torch.inference_mode(False):
         unit = torch.arange(size, device=device)
         behind = unit.unsqueeze(1) - unit.unsqueeze(0)  # row less column

@@ -39,10 +39,10 @@ Field = Callable[[Tensor], Fold]
 
 
 def over_time(segments: Sequence[Sequence[int]] | None = None) -> Field:
-    """The places of a problem, or of a segment of it; `(*batch, time, feature)`.
+    """Pool the positions of a problem, or of a segment of it; `(*batch, time, feature)`.
 
     Args:
-        segments: Places that form one context each. None is one context of all places.
+        segments: Positions that form one context each. None is one context of all positions.
 
     Reference:
         webb2020, equations 1 to 3.
@@ -51,9 +51,9 @@ def over_time(segments: Sequence[Sequence[int]] | None = None) -> Field:
     def fold(z: Tensor) -> Fold:
         flat = z.reshape(-1, *z.shape[-2:])
         groups = check_segments(z.shape[-2], segments)
-        # Where a place stands once all groups are put one behind the other.
-        places = [place for group in groups for place in group]
-        order = sorted(range(len(places)), key=places.__getitem__)
+        # Index of a position once all groups are put one behind the other.
+        positions = [position for group in groups for position in group]
+        order = sorted(range(len(positions)), key=positions.__getitem__)
         return Fold(
             tuple(flat[:, list(group)] for group in groups) if segments else (flat,),
             lambda parts: torch.cat(tuple(parts), dim=1)[:, order].reshape(z.shape),
@@ -63,7 +63,7 @@ def over_time(segments: Sequence[Sequence[int]] | None = None) -> Field:
 
 
 def over_batch(z: Tensor) -> Fold:
-    """All problems, every place by itself; `(batch, *places, feature)`.
+    """Pool all problems, every position by itself; `(batch, *positions, feature)`.
 
     Reference:
         webb2020, section 4.2.
@@ -72,7 +72,7 @@ def over_batch(z: Tensor) -> Fold:
 
 
 def over_batch_and_places(z: Tensor) -> Fold:
-    """All problems and all their places; `(batch, *places, feature)`.
+    """Pool all problems and all their positions; `(batch, *positions, feature)`.
 
     Reference:
         webb2020, section 4.2.
@@ -81,7 +81,7 @@ def over_batch_and_places(z: Tensor) -> Fold:
 
 
 def over_batch_and_time(z: Tensor) -> Fold:
-    """All problems and times, every candidate by itself; `(batch, *candidate, time, feature)`.
+    """Pool all problems and times, every candidate by itself; `(batch, *candidate, time, feature)`.
 
     Raises:
         ValueError: If `z` has fewer axes.
@@ -102,7 +102,7 @@ def over_batch_and_time(z: Tensor) -> Fold:
 
 
 def over_sub_batches(group_size: int) -> Field:
-    """Consecutive problems, every place by itself; `(batch, *places, feature)`.
+    """Pool consecutive problems, every position by itself; `(batch, *positions, feature)`.
 
     Args:
         group_size: Number of problems; the last ones of a batch may be fewer.
@@ -124,7 +124,7 @@ def over_sub_batches(group_size: int) -> Field:
 
 
 def over_pieces(length: int) -> Field:
-    """Consecutive embeddings of all problems in one sequence; `(batch, *candidate, time, feature)`.
+    """Pool consecutive embeddings of all problems, `(batch, *candidate, time, feature)`.
 
     The problems are put one behind the other, for every candidate by itself, and cut into pieces
     that need not fit them.
@@ -133,7 +133,7 @@ def over_pieces(length: int) -> Field:
         length: Number of embeddings; the last ones of a batch may be fewer.
 
     Raises:
-        ValueError: If `length` is below 1, or what is folded has fewer axes.
+        ValueError: If `length` is below 1, or the folded tensor has fewer axes.
 
     Reference:
         webb2020, section 4.2.
@@ -151,9 +151,9 @@ def over_pieces(length: int) -> Field:
 
 
 def over_channel_groups(num_groups: int) -> Field:
-    """Places and consecutive channels of one image; `(batch, channel, *place)`.
+    """Pool positions and consecutive channels of one image; `(batch, channel, *position)`.
 
-    All channels in one group is the layer normalization of an image, every channel in a group of
+    All channels in one group is the layer normalization of an image, every channel in a group by
     its own instance normalization.
 
     Args:
@@ -179,7 +179,7 @@ def over_channel_groups(num_groups: int) -> Field:
 
 
 def over_features(z: Tensor) -> Fold:
-    """The features of one place; `(*batch, feature)`.
+    """Pool the features of one position; `(*batch, feature)`.
 
     Reference:
         ren2017, table 1.
@@ -188,7 +188,7 @@ def over_features(z: Tensor) -> Fold:
 
 
 def over_images(z: Tensor) -> Fold:
-    """All images and places, every channel by itself; `(batch, channel, *place)`.
+    """Pool all images and positions, every channel by itself; `(batch, channel, *position)`.
 
     Reference:
         ren2017, table 1.
@@ -201,14 +201,14 @@ def over_images(z: Tensor) -> Fold:
 
 
 def in_sequence(z: Tensor) -> Tensor:
-    """All problems one behind the other, `(candidate, batch · time, feature)`."""
+    """Lay all problems one behind the other, `(candidate, batch · time, feature)`."""
     _check_time(z)
     lines = z.reshape(z.shape[0], math.prod(z.shape[1:-2]), *z.shape[-2:])
     return rearrange(lines, "batch line time feature -> line (batch time) feature")
 
 
 def out_of_sequence(rows: Tensor, like: Tensor) -> Tensor:
-    """The way back from `in_sequence`."""
+    """Undo `in_sequence`."""
     lines = rows.reshape(len(rows), like.shape[0], *like.shape[-2:])
     return lines.transpose(0, 1).reshape(like.shape)
 
@@ -221,7 +221,7 @@ def _check_time(z: Tensor) -> None:
 
 
 def _pieces(rows: Tensor, size: int) -> tuple[Tensor, ...]:
-    """Cut axis 1 of `(line, row, column)` into groups of `size`, and what is left."""
+    """Cut axis 1 of `(line, row, column)` into groups of `size`, and the rest."""
     lines, length, columns = rows.shape
     full = length - length % size
     groups = rows[:, :full].reshape(lines * (full // size), size, columns)
@@ -229,7 +229,7 @@ def _pieces(rows: Tensor, size: int) -> tuple[Tensor, ...]:
 
 
 def _joined(parts: Sequence[Tensor], lines: int) -> Tensor:
-    """The way back from `_pieces`, to `(line, row, column)`."""
+    """Undo `_pieces`: return `(line, row, column)`."""
     return torch.cat([part.reshape(lines, -1, part.shape[-1]) for part in parts], dim=1)
 
 
@@ -248,17 +248,17 @@ def field_norm(
       y_j = \gamma \frac{v_j}{\sqrt{\sigma^2 + \mathbb{E}_{\mathcal{B}_j}[v^2]}} + \beta$$
 
     with the summation field $\mathcal{A}_j$ and the suppression field $\mathcal{B}_j$, which are
-    the same here, and $\sigma^2$ as `eps`. What is pooled is the field's to say: `over_time()` is
-    `context_norm`, `over_batch` batch normalization, `over_features` layer normalization. Windows
-    that overlap are `divisive_norm_1d`, `divisive_norm_2d` and `sliding_context_norm`.
+    the same here, and $\sigma^2$ as `eps`. The field says which numbers are pooled: `over_time()`
+    is `context_norm`, `over_batch` batch normalization, `over_features` layer normalization.
+    Windows that overlap are `divisive_norm_1d`, `divisive_norm_2d` and `sliding_context_norm`.
 
     Args:
-        z: What is normalized, laid out as the field wants it.
-        field: What is pooled.
-        weight: Gain $\gamma$ of each feature, for fields over `(batch, *places, feature)`. None is
-            one.
+        z: Numbers to normalize, laid out as the field wants them.
+        field: Pooled numbers.
+        weight: Gain $\gamma$ of each feature, for fields over `(batch, *positions, feature)`. None
+            is one.
         bias: Shift $\beta$ of each feature, likewise. None is zero.
-        correction: What is subtracted from the number of members in the mean of squares.
+        correction: Number subtracted from the number of members in the mean of squares.
         eps: Added to the mean of squares; a tensor gets a gradient.
 
     Returns:
@@ -289,8 +289,8 @@ def field_center(z: Float[Tensor, "batch *_ last"], field: Field) -> Float[Tenso
     These are the activations whose absolute values the L1 penalty of ren2017 prices.
 
     Args:
-        z: What is centered, laid out as the field wants it.
-        field: What is pooled.
+        z: Numbers to center, laid out as the field wants them.
+        field: Pooled numbers.
 
     Returns:
         The centered numbers, in the dtype of `z`.
@@ -315,12 +315,12 @@ def field_statistics(
     correction: int = 0,
     eps: float | Float[Tensor, ""] = 1e-8,
 ) -> ContextStatistics:
-    r"""Mean and scale of every number's field, with which `denormalize` undoes `field_norm`.
+    r"""Compute mean and scale of every number's field, for `denormalize`.
 
     Args:
-        z: What is normalized, laid out as the field wants it.
-        field: What is pooled.
-        correction: What is subtracted from the number of members in the mean of squares.
+        z: Numbers to normalize, laid out as the field wants them.
+        field: Pooled numbers.
+        correction: Number subtracted from the number of members in the mean of squares.
         eps: Added to the mean of squares.
 
     Returns:
@@ -353,12 +353,12 @@ def field_statistics(
 def field_moments(
     z: Float[Tensor, "batch *_ last"], field: Field, *, correction: int = 0
 ) -> tuple[Float[Tensor, " column"], Float[Tensor, " column"]]:
-    """Mean and variance of each column of a field that is one group, summed in float64.
+    """Compute the mean and variance of each column of a field that is one group, summed in float64.
 
     Args:
         z: A whole training set, laid out as the field wants it.
-        field: What is pooled, such as `over_batch` or `over_batch_and_places`.
-        correction: What is subtracted from the number of members in the variance.
+        field: Pooled numbers, such as `over_batch` or `over_batch_and_places`.
+        correction: Number subtracted from the number of members in the variance.
 
     Raises:
         ValueError: If `z` is not a batch, the field has several groups, or no more than
@@ -383,19 +383,19 @@ def field_moments(
 
 
 def norm_by_statistics(
-    z: Float[Tensor, "batch *places feature"],
+    z: Float[Tensor, "batch *positions feature"],
     mean: Float[Tensor, "*_ feature"],
     variance: Float[Tensor, "*_ feature"],
     weight: Float[Tensor, " feature"] | None = None,
     bias: Float[Tensor, " feature"] | None = None,
     *,
     eps: float | Float[Tensor, ""] = 1e-8,
-) -> Float[Tensor, "batch *places feature"]:
+) -> Float[Tensor, "batch *positions feature"]:
     r"""Normalize by statistics taken elsewhere, as from the training set.
 
     Args:
         z: Embeddings.
-        mean: Mean of every feature, or of every feature at every place.
+        mean: Mean of every feature, or of every feature at every position.
         variance: Variance, likewise.
         weight: Gain of each feature. None is one.
         bias: Shift of each feature. None is zero.
@@ -434,7 +434,7 @@ def _normalized(
     correction: int,
     eps: float | Tensor,
 ) -> Tensor:
-    """One part `(group, member, column)`; a single group is what torch has a kernel for."""
+    """Normalize one part `(group, member, column)`; torch has a kernel for a single group."""
     if not isinstance(eps, Tensor) and correction == 0 and part.shape[0] == 1:
         # torch.nn.functional's own refuses a single member.
         return torch.batch_norm(
@@ -454,7 +454,7 @@ def _check_members(parts: Sequence[Tensor], correction: int) -> None:
 
 
 def _tiled(name: str, parameter: Tensor | None, z: Tensor, part: Tensor) -> Tensor | None:
-    """Gain or shift for each column: columns are the features, once or several times."""
+    """Repeat gain or shift for each column: columns are the features, once or several times."""
     if parameter is None:
         return None
     times = part.shape[-1] // z.shape[-1]
@@ -467,7 +467,7 @@ def _tiled(name: str, parameter: Tensor | None, z: Tensor, part: Tensor) -> Tens
 
 
 def _checked(z: Tensor) -> Tensor:
-    """The batch in at least float32."""
+    """Convert the batch to at least float32."""
     if z.ndim < 2 or 0 in z.shape[1:] or not z.is_floating_point():
         raise ValueError(
             "z must be a floating-point tensor of problems of at least one feature, "
@@ -477,6 +477,6 @@ def _checked(z: Tensor) -> Tensor:
 
 
 def _empty(z: Tensor, weight: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
-    """No problems, still with zeros for the gradients of gain and shift."""
+    """Return no problems, still with zeros for the gradients of gain and shift."""
     scaled = z if weight is None else z * weight
     return (scaled if bias is None else scaled + bias).to(z.dtype)

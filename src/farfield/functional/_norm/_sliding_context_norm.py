@@ -18,7 +18,7 @@ def sliding_context_norm(
     include_self: bool = True,
     eps: float | Float[Tensor, ""] = 1e-8,
 ) -> Float[Tensor, "batch *candidate time feature"]:
-    r"""Normalize every embedding over itself and those before it, whatever problem they are of.
+    r"""Normalize every embedding over itself and the embeddings before it, of any problem.
 
     The problems of a batch are put one behind the other, for every candidate by itself:
 
@@ -26,7 +26,7 @@ def sliding_context_norm(
       \mu_j = \frac{1}{n} \sum_{i \in W_j} z_i, \qquad
       \sigma_j^2 = \frac{1}{n} \sum_{i \in W_j} (z_i - \mu_j)^2$$
 
-    with the window $W_j$ of the embeddings $j - n + 1, …, j$. What the text leaves open is the
+    with the window $W_j$ of the embeddings $j - n + 1, …, j$. The text leaves open the
     beginning, where nothing comes before: the window wraps round to the end of the batch, as it
     does in the released code.
 
@@ -71,7 +71,7 @@ def sliding_context_center(
     length: int = 4,
     include_self: bool = True,
 ) -> Float[Tensor, "batch *candidate time feature"]:
-    r"""Every embedding without the mean of its window, $z_j - \mu_j$ of `sliding_context_norm`.
+    r"""Subtract the mean of its window from every embedding, $z_j - \mu_j$.
 
     Args:
         z: Embeddings.
@@ -89,7 +89,7 @@ def sliding_context_center(
 
 
 def _windows(z: Tensor, length: int, include_self: bool) -> tuple[Tensor, list[Tensor]]:
-    """All problems in sequence, and that sequence moved on to each place of the window."""
+    """Lay all problems in sequence, and move the sequence on to each position of the window."""
     if z.ndim < 3 or 0 in z.shape[1:] or not z.is_floating_point():
         raise ValueError(
             "z must be a floating-point tensor of (batch, *candidate, time, feature), none of the "

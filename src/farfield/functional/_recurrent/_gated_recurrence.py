@@ -30,7 +30,7 @@ class Indexed:
     """
 
     items: Float[Tensor, "item ..."]
-    index: Int[Tensor, "*place"]
+    index: Int[Tensor, "*position"]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -42,7 +42,7 @@ class Indexed:
         """True if the items are fewer than the positions, so that something is gained."""
         return len(self.items) < self.index.numel()
 
-    def at(self, index: Int[Tensor, "*place"]) -> Indexed:
+    def at(self, index: Int[Tensor, "*position"]) -> Indexed:
         """Put the items at other positions.
 
         Args:

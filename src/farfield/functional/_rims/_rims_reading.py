@@ -31,9 +31,9 @@ def stable_order(
     if not torch.compiler.is_exporting():
         return torch.sort(x, dim=dim, descending=descending, stable=True).indices
     own = x.movedim(dim, -1) if descending else -x.movedim(dim, -1)
-    place = torch.arange(own.shape[-1], device=x.device)
+    position = torch.arange(own.shape[-1], device=x.device)
     this, other = own.unsqueeze(-1), own.unsqueeze(-2)
-    earlier = place < place.unsqueeze(-1)
+    earlier = position < position.unsqueeze(-1)
     rank = ((other > this) | ((other == this) & earlier)).sum(-1)
     return rank.argsort(-1).movedim(-1, dim)
 
