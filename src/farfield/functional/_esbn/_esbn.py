@@ -235,7 +235,7 @@ def esbn_keys(
 def _tensors(
     weights: Tensor, confidence: Tensor | None, parameters: ESBNParameters
 ) -> tuple[Tensor, ...]:
-    """List the tensors of the recurrence; without confidences or default key they are None."""
+    """List the tensors of the recurrence; a missing confidence or default key has no columns."""
     default = parameters.default_key
     return (
         weights,

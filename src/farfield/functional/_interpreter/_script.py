@@ -271,7 +271,7 @@ def interpreter(
     $$y_i = x_i + \sum_u C_{ui} \,
       (\mathrm{LOC}_{n} \circ … \circ \mathrm{LOC}_1)(\{x_j\}_j; c_u, \{C_{uj}\}_j)$$
 
-    An element that no function has access to stays as it is.
+    An element that no function has access to stays unchanged.
 
     Args:
         x: The elements.

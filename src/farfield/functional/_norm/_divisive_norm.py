@@ -509,7 +509,7 @@ def window_mean(z: Tensor, window: int) -> Tensor:
 
 @lru_cache(maxsize=16)
 def _mean_matrix(size: int, window: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Make a matrix with ones in the window of each column, else zeros."""
+    """Make a matrix that is 1 in the window of each column, else 0."""
     with torch.inference_mode(False):
         unit = torch.arange(size, device=device)
         behind = unit.unsqueeze(1) - unit.unsqueeze(0)  # row less column

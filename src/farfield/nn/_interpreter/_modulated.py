@@ -89,7 +89,7 @@ class RelativePosition(nn.Module):
     def forward(
         self, codes: Float[Tensor, "function code"], num_items: int
     ) -> Float[Tensor, "function head item item"]:
-        """Scores among so many elements, of which the last are the patches, row by row."""
+        """Compute scores among so many elements, of which the last are the patches, row by row."""
         rows, columns = self.grid
         if num_items < rows * columns:
             raise ValueError(
@@ -107,13 +107,13 @@ class RelativePosition(nn.Module):
         return relative_position_scores(codes, parameters, num_items - rows * columns)
 
     def extra_repr(self) -> str:
-        """The grid, for `print`."""
+        """Format the grid for `print`."""
         return f"grid={self.grid}"
 
 
 @final
 class ModLin(nn.Module):
-    r"""A linear layer whose inputs are scaled by what a code says.
+    r"""A linear layer whose inputs are scaled by a code.
 
     $$y_u = W (x_u \odot \mathrm{LN}(W_c c_u)) + b$$
 
@@ -172,17 +172,17 @@ class ModLin(nn.Module):
         self.to(device=device, dtype=dtype)
 
     def layer(self, codes: Float[Tensor, "function code"]) -> ModulatedLayer:
-        """The layer for these codes, for `farfield.functional`."""
+        """Build the layer for these codes, for `farfield.functional`."""
         return ModulatedLayer(modulated_weight(self.weight, self.code_weight, codes), self.bias)
 
     def forward(
         self, x: Float[Tensor, "_ *row in"], codes: Float[Tensor, "function code"]
     ) -> Float[Tensor, "function *row out"]:
-        """Outputs of each function for its elements."""
+        """Compute outputs of each function for its elements."""
         return modulated_linear(x, self.layer(codes))
 
     def extra_repr(self) -> str:
-        """The sizes, for `print`."""
+        """Format the sizes for `print`."""
         return (
             f"{self.in_features}, {self.out_features}, {self.code_size}, "
             f"bias={self.bias is not None}"
@@ -233,18 +233,18 @@ class ModMLP(nn.Module):
         self.to(device=device, dtype=dtype)
 
     def modulated(self, codes: Float[Tensor, "function code"]) -> tuple[ModulatedLayer, ...]:
-        """The layers for these codes, for `farfield.functional`."""
+        """Build the layers for these codes, for `farfield.functional`."""
         return tuple(layer.layer(codes) for layer in self.layers)  # type: ignore[operator]
 
     def forward(
         self, x: Float[Tensor, "_ *row in"], codes: Float[Tensor, "function code"]
     ) -> Float[Tensor, "function *row out"]:
-        """Outputs of each function for its elements."""
+        """Compute outputs of each function for its elements."""
         return modulated_mlp(x, self.modulated(codes))
 
 
 def _uniform(shape: tuple[int, int], generator: torch.Generator | None) -> nn.Parameter:
-    """As torch's linear layers begin."""
+    """Initialize all layers as torch does linear layers."""
     bound = 1 / math.sqrt(shape[-1])
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound, generator=generator))
 
@@ -265,8 +265,8 @@ class ModAttn(nn.Module):
     $$q, k, v = \mathrm{ModLin}_{q, k, v}(x; c_u), \qquad
       y_u = \mathrm{ModLin}(\tilde y_u; c_u)$$
 
-    with what `farfield.functional.modulated_attention` gathers as $\tilde y$. Queries and keys have
-    no bias, as in the released code.
+    with the values that `farfield.functional.modulated_attention` gathers as $\tilde y$. Queries
+    and keys have no bias, as in the released code.
 
     Args:
         num_features: Number of features of an element.
@@ -323,7 +323,7 @@ class ModAttn(nn.Module):
         self.to(device=device, dtype=dtype)
 
     def modulated(self, codes: Float[Tensor, "function code"]) -> AttentionLayers:
-        """The layers for these codes, for `farfield.functional`."""
+        """Build the layers for these codes, for `farfield.functional`."""
         return AttentionLayers(
             *(layer.layer(codes) for layer in (self.query, self.key, self.value, self.out))
         )
@@ -335,7 +335,7 @@ class ModAttn(nn.Module):
         codes: Float[Tensor, "function code"],
         key_padding_mask: Bool[Tensor, "batch item"] | None = None,
     ) -> Float[Tensor, "function batch item feature"]:
-        """Attention of each element in each function."""
+        """Compute attention of each element in each function."""
         layers = self.modulated(codes)
         gathered = modulated_attention(
             modulated_linear(x, layers.query),
@@ -349,5 +349,5 @@ class ModAttn(nn.Module):
         return modulated_linear(gathered, layers.out)
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Format the options for `print`."""
         return f"num_heads={self.num_heads}, key_size={self.key_size}, eps={self.eps}"

@@ -37,7 +37,7 @@ class PreNormTransformer(nn.Module):
     $$u = x + W_o \, \mathrm{Attention}(\mathrm{LN}(x)), \qquad
       y = u + W_2 \, \mathrm{GELU}(W_1 \, \mathrm{LN}(u))$$
 
-    in each block, and a last $\mathrm{LN}$: what a Vision Transformer does with its patches. It is
+    in each block, and a last $\mathrm{LN}$: as a Vision Transformer treats its patches. It is
     `torch.nn.TransformerEncoder` with `norm_first`, GELU and no dropout, with first weights from a
     generator of one's own. `NeuralInterpreter` has functions that choose their elements instead.
 
@@ -118,7 +118,7 @@ class PreNormTransformer(nn.Module):
 
 
 class _Block(nn.Module):
-    """Attention and a network for each element, each added to what it is given."""
+    """Attention and a network for each element, each added to its input."""
 
     def __init__(
         self,
@@ -156,8 +156,8 @@ class NeuralInterpreter(nn.Module):
       (\mathrm{Script}_{n_s} \circ … \circ \mathrm{Script}_1)(\{x_i\}_i)$$
 
     In every iteration of a script each element gets a type $t_i$ and goes through the functions
-    whose signature $s_u$ is near, as far as they are compatible; one and the same interpreter runs
-    them, as their codes $c_u$ say:
+    whose signature $s_u$ is near, in proportion to their compatibility; one and the same
+    interpreter runs them, as their codes $c_u$ say:
 
     $$C_{ui} = \frac{k_{ui}}{\epsilon + \sum_v k_{vi}}, \qquad
       k_{ui} = \begin{cases} e^{-d_{ui} / \sigma} & d_{ui} < \tau \\ 0 & \text{otherwise}
@@ -166,11 +166,11 @@ class NeuralInterpreter(nn.Module):
     $$y_i = x_i + \sum_u C_{ui} \,
       (\mathrm{LOC}_{n} \circ … \circ \mathrm{LOC}_1)(\{x_j\}_j; c_u, \{C_{uj}\}_j)$$
 
-    A line of code gives the element itself with what it changes, so that in equation 11 as
+    A line of code gives the element itself with its change, so that in equation 11 as
     published an element about doubles in every iteration, and eight of them, the number here,
-    cannot be trained. By default what the functions change is summed up, $\sum_u C_{ui} (y_{ui} -
-    x_i)$, and the element is there once; for an element that has its functions that is what the
-    released code gives, too. `syntax=Syntax.printed()` is the equation as published.
+    cannot be trained. By default changes by functions are summed up, $\sum_u C_{ui} (y_{ui} -
+    x_i)$, and the element is there once; for an element that has its functions the
+    released code has the same sum. `syntax=Syntax.printed()` is the equation as published.
 
     Beside a Transformer encoder its size does not grow with its depth, which is the number of
     iterations, nor but by two vectors with the number of functions: both can be changed after
@@ -184,10 +184,10 @@ class NeuralInterpreter(nn.Module):
         num_iterations: How many times a script calls them.
         num_lines: Lines of code of a call.
         num_scripts: Number of scripts.
-        syntax: What they are made of; None is `Syntax()`, the text's where that can be trained.
+        syntax: Parts of the scripts; None is `Syntax()`, the text's where that can be trained.
             `Syntax.printed()` is that of the text, `Syntax.released()` that of the released code.
-        grid: Rows and columns of image patches, which are the last elements, row by row, with what
-            is not a patch before them; None where elements have no positions.
+        grid: Rows and columns of image patches, which are the last elements, row by row, behind
+            those that are no patches; None where elements have no positions.
 
     Shape:
         Sets `(batch, item, num_features)` and a mask `(batch, item)`, True for padding, or one set
@@ -250,7 +250,7 @@ class NeuralInterpreter(nn.Module):
         grid: tuple[int, int] | None = None,
         generator: torch.Generator | None = None,
     ) -> NeuralInterpreter:
-        """As in gondal2021's released code, of other sizes than for digits: `Syntax.released()`.
+        """Build the interpreter of gondal2021's released code in any size: `Syntax.released()`.
 
         Args:
             num_features: Number of features of an element.
@@ -260,10 +260,10 @@ class NeuralInterpreter(nn.Module):
 
     @classmethod
     def released_digits(cls, *, generator: torch.Generator | None = None) -> NeuralInterpreter:
-        """The one of the released settings for digits, for CLS tokens and then 8 × 8 patches.
+        """Build the interpreter of the released settings: CLS tokens, then 8 × 8 patches of digits.
 
-        With its image patches, its CLS token and head, and with what the released network has and
-        does not use, it makes 643,059 parameters.
+        With its image patches, its CLS token and head, and with unused parts of the released
+        network, it has 643,059 parameters.
         """
         return cls(192, syntax=Syntax.released(), grid=(8, 8), generator=generator)
 
@@ -292,7 +292,7 @@ class NeuralInterpreter(nn.Module):
         src_key_padding_mask: Tensor | None = None,
         num_iterations: int | None = None,
     ) -> Float[Tensor, "*batch item feature"]:
-        """The elements after all scripts.
+        """Compute the elements after all scripts.
 
         Args:
             x: The sets.
@@ -319,7 +319,7 @@ class NeuralInterpreter(nn.Module):
         mask: Tensor | None = None,
         num_iterations: int | None = None,
     ) -> tuple[ScriptTrace, ...]:
-        """Routing of each element, iteration by iteration, without dropout of functions.
+        """Compute the routing of each element in every iteration, without dropout of functions.
 
         Args:
             x: The set.
@@ -349,14 +349,14 @@ class NeuralInterpreter(nn.Module):
         freeze: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
-        """Put new functions behind those of every script; an optimizer has to be made anew.
+        """Append new functions to every script; an optimizer has to be made anew.
 
         Args:
             number: How many.
             freeze: Whether all that was there is fixed from now on, and the new functions learn
                 alone, as where gondal2021 adapts by them: gradients of older functions are 0, and
-                what all functions share asks for none. Weight decay shrinks older ones all the
-                same.
+                weights that all functions share ask for none. Weight decay shrinks older ones all
+                the same.
 
         Raises:
             ValueError: If `number` is below 1.
@@ -384,13 +384,13 @@ class NeuralInterpreter(nn.Module):
         return list(self.scripts)  # type: ignore[arg-type]
 
     def _checked(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """The elements, padding as zeros."""
+        """Set padding elements to zeros."""
         check_set(x, self.num_features, mask)
         check_dtype(x, self)
         return x if mask is None else x.masked_fill(mask.unsqueeze(-1), 0.0)
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Format the options for `print`."""
         return (
             f"{self.num_features}, num_functions={self.num_functions}, "
             f"num_iterations={self.num_iterations}, num_lines={self.num_lines}, "

@@ -37,12 +37,12 @@ class LineOfCode(nn.Module):
     $$a_{ui} = x_{ui} + C_{ui} \, \mathrm{ModAttn}(\{\mathrm{LN}(x_{uj})\}_j; c_u, \{C_{uj}\}_j),
       \qquad y_{ui} = a_{ui} + C_{ui} \, \mathrm{ModMLP}(\mathrm{LN}(a_{ui}); c_u)$$
 
-    An element that a function has no access to stays as it is.
+    An element that a function has no access to stays unchanged.
 
     Args:
         num_features: Number of features of an element.
         code_size: Numbers in a code.
-        instructions: What it is made of; None is `Instructions()`, the text's.
+        instructions: Parts of the line; None is `Instructions()`, the text's.
         grid: Rows and columns of patches, which are the last elements, row by row; None where
             elements have no positions.
 
@@ -109,13 +109,13 @@ class LineOfCode(nn.Module):
         shared: bool = False,
         mask: Tensor | None = None,
     ) -> tuple[LineParameters, LineRules]:
-        """Weights for these codes and so many elements, for `farfield.functional.line_of_code`.
+        """Build weights for codes and so many elements, for `farfield.functional.line_of_code`.
 
         Args:
             codes: Of the functions.
             num_items: Number of elements of a set.
             shared: Whether all functions have the same elements.
-            mask: Which element may not attend to which, `(item, item)`, or what is added to scores.
+            mask: Which element may not attend to which, `(item, item)`, or terms added to scores.
         """
         layers = self.attention.modulated(codes)
         query, key = layers.query, layers.key
@@ -135,7 +135,7 @@ class LineOfCode(nn.Module):
         return parameters, self.rules
 
     def _position_scores(self, codes: Tensor, num_items: int, mask: Tensor | None) -> Tensor | None:
-        """Terms added to scores before scaling, by positions and by a mask."""
+        """Compute terms added to scores before scaling, from positions and a mask."""
         scores = None if self.position is None else self.position(codes, num_items)
         if mask is None:
             return scores
@@ -153,7 +153,7 @@ class LineOfCode(nn.Module):
         return LineRules(num_heads=own.num_heads, key_size=size, residual=own.residual, eps=own.eps)
 
     def _folds(self, num_items: int) -> bool:
-        """True if it takes fewer multiplications to have the elements themselves as keys."""
+        """Check whether fewer multiplications are needed with the elements themselves as keys."""
         features, size = self.attention.value.in_features, self.attention.key_size
         return features * (features + num_items) < size * (2 * features + num_items)
 
@@ -164,7 +164,7 @@ class LineOfCode(nn.Module):
         codes: Float[Tensor, "function code"],
         key_padding_mask: Bool[Tensor, "batch item"] | None = None,
     ) -> Float[Tensor, "function batch item feature"]:
-        """The elements of each stream after the line."""
+        """Compute the elements of each stream after the line."""
         parameters, rules = self.functional(codes, x.shape[-2], shared=len(x) == 1)
         return line_of_code(x, compatibility, parameters, rules, key_padding_mask)
 
@@ -184,7 +184,7 @@ class Script(nn.Module):
         num_functions: Number of functions.
         num_iterations: How many times they are called.
         num_lines: Lines of code of a call.
-        syntax: What it is made of; None is `Syntax()`.
+        syntax: Parts of the script; None is `Syntax()`.
         grid: Rows and columns of patches, which are the last elements, row by row; None where
             elements have no positions.
 
@@ -269,7 +269,7 @@ class Script(nn.Module):
         *,
         mask: Tensor | None = None,
     ) -> Float[Tensor, "batch item feature"]:
-        """The elements after all iterations."""
+        """Compute the elements after all iterations."""
         return script(
             x,
             self.functional(x.shape[-2], mask=mask),
@@ -287,7 +287,7 @@ class Script(nn.Module):
         *,
         mask: Tensor | None = None,
     ) -> ScriptTrace:
-        """Internal values of each iteration, without dropout of functions."""
+        """Compute internal values of each iteration, without dropout of functions."""
         return script_trace(
             x,
             self.functional(x.shape[-2], mask=mask),
@@ -297,11 +297,11 @@ class Script(nn.Module):
         )
 
     def functional(self, num_items: int, *, mask: Tensor | None = None) -> ScriptParameters:
-        """The weights for so many elements, for `farfield.functional.script`.
+        """Build the weights for so many elements, for `farfield.functional.script`.
 
         Args:
             num_items: Number of elements of a set.
-            mask: Which element may not attend to which, `(item, item)`, or what is added to scores.
+            mask: Which element may not attend to which, `(item, item)`, or terms added to scores.
         """
         signatures, codes = (self._partly_fixed(each) for each in (self.signatures, self.codes))
         lines = [
@@ -316,7 +316,7 @@ class Script(nn.Module):
         )
 
     def _partly_fixed(self, rows: Tensor) -> Tensor:
-        """Parameters of functions, without gradients for the first ones where these are frozen."""
+        """Return parameters of functions, without gradients for the first of them if frozen."""
         if not self.num_fixed:
             return rows
         return torch.cat((rows[: self.num_fixed].detach(), rows[self.num_fixed :]))
@@ -343,7 +343,7 @@ class Script(nn.Module):
         freeze: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
-        """Put new functions behind those there are; an optimizer has to be made anew.
+        """Append new functions; an optimizer has to be made anew.
 
         Args:
             number: How many.
@@ -405,7 +405,7 @@ class Script(nn.Module):
         getattr(self, name).requires_grad_(old.requires_grad)
 
     def _kept(self, x: Tensor) -> Tensor | None:
-        """Mask of the functions kept for each set, in training with dropout."""
+        """Draw a mask of the functions kept for each set, in training with dropout."""
         dropout = self.syntax.functions.dropout
         if not self.training or not dropout:
             return None
@@ -413,7 +413,7 @@ class Script(nn.Module):
 
 
 def _number_of(function: object) -> int:
-    """The index of a function; raises `TypeError` for booleans and other types."""
+    """Return the index of a function; raise `TypeError` for booleans and other types."""
     is_true_or_false = isinstance(function, Tensor) and function.dtype == torch.bool
     if is_true_or_false or isinstance(function, (bool, np.bool_)):
         raise TypeError(f"function must be an integer, got {function!r}")

@@ -8,10 +8,10 @@ from typing import Annotated, final
 from farfield.core.internal import Dropout, Limits, Size, check_fields
 
 PositiveInFloat32 = Annotated[float, Limits(at_least=1.2e-38)]
-"""A number that is above 0 in float32 too; less is 0 on some processors."""
+"""Number above 0 in float32 too; less is 0 on some processors."""
 
 RELEASED_TRUNCATION = 1.4202567871309753
-"""Of the released code: cuts what is more than 114.85° apart."""
+"""Truncation of the released code, which cuts pairs more than 114.85° apart."""
 
 
 @final
@@ -27,7 +27,7 @@ class Functions:
         dropout: Probability that a function is not there for a set in training: one draw for each
             set and function, which holds for all iterations of a script, from torch's global
             generator. The others share its elements, unlike in the released code, which leaves
-            them as they were and has an option to scale what is added in evaluation mode.
+            them as they were and has an option to scale the added term in evaluation mode.
 
     Raises:
         ValueError: If `code_size` is below 1 or `dropout` no probability.
@@ -58,7 +58,7 @@ class TypeMatching:
             and 2 cuts nothing.
         bandwidth: First value of the kernel's $\sigma$.
         learned_bandwidth: Whether $\sigma$ is learned.
-        straight_through: Whether gradients reach also what the kernel cuts, as if it were not:
+        straight_through: Whether gradients reach also pairs that the kernel cuts:
             "masked" in the released code, whose default is "direct", as here.
         eps: $\epsilon$ of the compatibilities.
 
@@ -94,7 +94,7 @@ class Instructions:
             among the heads.
         hidden_size: Hidden units of the network for each element; None is as many as an element has
             features.
-        residual: Whether attention and network are added to what they are given, or replace it.
+        residual: Whether attention and network are added to their input, or replace it.
         eps: $\epsilon$ of the attention.
 
     Raises:
@@ -128,15 +128,15 @@ class Syntax:
     the eight of a bare `NeuralInterpreter` it is some 250 times as large as it was.
 
     Args:
-        functions: What a function is.
+        functions: Parts of a function.
         matching: How elements find their functions.
-        instructions: What a line of code is.
-        outer_residual: Whether an element is added to what its functions give, as in equation 11,
-            or replaced by it. It is contained in what they give too, by the residuals inside of the
+        instructions: Parts of a line of code.
+        outer_residual: Whether an element is added to the outputs of its functions, as in equation
+            11, or replaced by them. They contain it too, by the residuals inside of the
             lines of code.
-        sums_changes: Whether the functions' changes of an element are summed up, or what they give,
+        sums_changes: Whether the functions' changes of an element are summed up, or their outputs,
             in which it is itself contained. None is the changes with `outer_residual`, so that an
-            element is there once, and stays as it is without function. Neither text nor released
+            element is there once, and is unchanged without function. Neither text nor released
             code have it.
 
     Raises:
@@ -163,19 +163,19 @@ class Syntax:
 
     @classmethod
     def printed(cls) -> Syntax:
-        """As in equation 11, with which an element about doubles in every iteration."""
+        """Return the syntax of equation 11, where an element about doubles in every iteration."""
         return cls(sums_changes=False)
 
     @classmethod
     def released(cls, *, num_heads: int = 4, features_per_head: int = 32) -> Syntax:
-        """As in the authors' released code, where it differs from the text.
+        """Return the syntax of the authors' released code, where it differs from the text.
 
         No residual around the functions, and keys `num_heads` times as wide as named, since its
         constructor multiplies by the number of heads twice.
 
         Args:
             num_heads: Heads of the attention.
-            features_per_head: What the released settings call by this name.
+            features_per_head: Field of this name in the released settings.
         """
         keys = num_heads * features_per_head
         return cls(

@@ -61,7 +61,7 @@ class TypeInference(nn.Module):
         self.to(device=device, dtype=dtype)
 
     def functional(self) -> TypingParameters:
-        """The weights, for `farfield.functional.type_inference`."""
+        """Return the weights for `farfield.functional.type_inference`."""
         return TypingParameters(
             self.norm.weight,
             self.norm.bias,
@@ -72,7 +72,7 @@ class TypeInference(nn.Module):
         )
 
     def forward(self, x: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch type"]:
-        """The types, of any length."""
+        """Infer the types, of any length."""
         return type_inference(x, self.functional())
 
 
@@ -104,7 +104,7 @@ def _check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
 
 
 def attention_bias(mask: Tensor, num_items: int, dtype: torch.dtype) -> Tensor:
-    """Term that a mask adds to attention scores: very low where it is True, or its own numbers.
+    """Convert a mask to terms of attention scores: very low where it is True, or its own numbers.
 
     Args:
         mask: `(item, item)`, of the element that attends and the one attended to.
@@ -130,7 +130,7 @@ def attention_bias(mask: Tensor, num_items: int, dtype: torch.dtype) -> Tensor:
 def padding_of(
     key_padding_mask: Tensor | None, src_key_padding_mask: Tensor | None
 ) -> Tensor | None:
-    """The mask of padding, by either of torch's names for it.
+    """Return the mask of padding, by either of torch's names for it.
 
     Args:
         key_padding_mask: As `torch.nn.MultiheadAttention` calls it.
@@ -153,7 +153,7 @@ def of_one_set(
         layer: From sets to sets.
         x: The set, `(item, feature)`.
         key_padding_mask: True where there is padding, `(item)`, or None.
-        options: What else the layer is called with.
+        options: Further arguments of the call.
     """
     mask = None
     if key_padding_mask is not None:

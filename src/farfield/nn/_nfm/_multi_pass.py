@@ -1,4 +1,4 @@
-"""A network that is run several times, its layers reading those of the runs before."""
+"""A network that is run several times, its layers reading states of earlier runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from farfield.functional.internal import NFMRead, NFMRules, WrittenState
 from farfield.nn._nfm._nfm import NFM, redraw
 
 Read = Callable[[Tensor, Sequence[WrittenState], int], Tensor]
-"""`NFM.read`, or what gives the same and more."""
+"""Function `NFM.read`, or another that returns the same and more."""
 
 
 class LayerRead(NamedTuple):
@@ -43,16 +43,16 @@ class MultiPass(nn.Module):
     The outputs of the named layers are the states of an `NFM`. The first pass writes them; in each
     later pass, which starts from the input again, a layer writes its own and then reads all that
     was written in this pass, by layers below it, and in the passes before, also by layers above.
-    What it reads is added to its output. The last pass gives the output. As `NFM` adds nothing at
+    Its reads are added to its output. The last pass gives the output. As `NFM` adds nothing at
     first, that is then the output of the network alone, bit for bit, if nothing is drawn in it.
 
     A read at the output of a layer is the one that algorithm 2 makes for the layer that follows.
 
     The last pass is the given network itself. The others are copies whose weights are drawn anew by
     the `reset_parameters` of their layers, as torch's layers have it; weights that a network drew
-    in another way are drawn in theirs. What a copy has behind its last named layer is run and
+    in another way are drawn in theirs. Layers of a copy behind its last named layer are run and
     counts for nothing. With `shared` all passes are the given network, its running statistics too.
-    Reads and writes have weights of their own in each pass.
+    Reads and writes have separate weights in each pass.
 
     Args:
         network: The network.
@@ -111,7 +111,7 @@ class MultiPass(nn.Module):
         self.nfm.to(device=like.device, dtype=like.dtype)
 
     def forward(self, *inputs: Any) -> Any:
-        """The output of the last pass.
+        """Compute the output of the last pass.
 
         Args:
             inputs: Of the network.
@@ -119,7 +119,7 @@ class MultiPass(nn.Module):
         return self._run(inputs, self.nfm.read, [])
 
     def randomized(self, *inputs: Any, generator: torch.Generator) -> Any:
-        """The same with attention drawn at random, whatever the states: an ablation.
+        """Compute the output with attention drawn at random, whatever the states: an ablation.
 
         Args:
             inputs: Of the network.
@@ -131,7 +131,7 @@ class MultiPass(nn.Module):
         return self._run(inputs, partial(self.nfm.read, generator=generator), [])
 
     def trace(self, *inputs: Any) -> tuple[LayerRead, ...]:
-        """All reads in their order: which layer read which.
+        """List all reads in their order: which layer read which.
 
         Args:
             inputs: Of the network.
@@ -149,7 +149,7 @@ class MultiPass(nn.Module):
         return tuple(reads)
 
     def _run(self, inputs: tuple[Any, ...], read: Read, calls: list[int]) -> Any:
-        """All passes; the layer that wrote each state is added to `calls`."""
+        """Run all passes; the layer that wrote each state is added to `calls`."""
         written: list[WrittenState] = []
 
         def tap(layer: int) -> Callable[[Tensor], Tensor]:
@@ -173,7 +173,7 @@ class MultiPass(nn.Module):
         return number + 1, self.layers[position]
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Format the options for `print`."""
         return f"{self.layers}, passes={self.passes}, shared={self.shared}"
 
 
@@ -192,5 +192,5 @@ def _check_layers(
 
 
 def _by_layer(read: NFMRead) -> Tensor:
-    """Attention on the null element and on each state."""
+    """Compute attention on the null element and on each state."""
     return torch.stack((read.null, *(each.sum(-1) for each in read.attention)), -1)

@@ -28,10 +28,10 @@ from farfield.nn._input_checks import check_dtype
 
 
 def redraw(network: nn.Module, generator: torch.Generator | None) -> nn.Module:
-    """A copy of a network whose weights are drawn anew, by `reset_parameters` of each layer.
+    """Copy a network and draw its weights anew, by `reset_parameters` of each layer.
 
     Args:
-        network: The network, which stays as it is.
+        network: The network, which is not changed.
         generator: Where the seed of the draws comes from; None is torch's global generator.
 
     Raises:
@@ -61,7 +61,7 @@ def _reset(name: str, layer: nn.Module) -> None:
 
 @final
 class NFMLayer(nn.Module):
-    """Weights with which a layer writes, and, if it reads, those with which it reads.
+    """Weights with which a layer writes, and, if it reads, its weights for reading.
 
     States are given with their features last.
 
@@ -96,7 +96,7 @@ class NFMLayer(nn.Module):
         self.gamma = nn.Parameter(torch.zeros(()))
 
     def write(self, x: Tensor) -> WrittenState:
-        """Keys and values of a state."""
+        """Compute keys and values of a state."""
         return WrittenState(_projected(x, self.key), _projected(x, self.value))
 
     def trace(
@@ -106,7 +106,7 @@ class NFMLayer(nn.Module):
         *,
         generator: torch.Generator | None = None,
     ) -> tuple[Tensor, NFMRead]:
-        """The change of a state by what it reads, and the read."""
+        """Compute the change of a state by its read, and the read."""
         self._count()
         weights, moving, training = self._weights(), self._moving(), self.training
         return nfm_trace(
@@ -114,7 +114,7 @@ class NFMLayer(nn.Module):
         )
 
     def change(self, x: Tensor, written: Sequence[WrittenState]) -> Tensor:
-        """The change alone, of which gradients take little memory."""
+        """Compute the change alone, of which gradients take little memory."""
         self._count()
         weights, moving, training = self._weights(), self._moving(), self.training
         return nfm_change(x, written, weights, moving, self.rules, training=training)
@@ -126,7 +126,7 @@ class NFMLayer(nn.Module):
         return NFMWeights(*tensors)
 
     def _moving(self) -> tuple[Tensor, Tensor]:
-        """The running statistics."""
+        """Return the running statistics."""
         return self.out.get_buffer("1.running_mean"), self.out.get_buffer("1.running_var")
 
     def _count(self) -> None:
@@ -144,7 +144,7 @@ def _convolution(
 
 
 def _projected(x: Tensor, layer: nn.Linear) -> Tensor:
-    """A linear layer at all positions, as one product."""
+    """Apply a linear layer at all positions, as one product."""
     found = linear(x.reshape(-1, x.shape[-1]), layer.weight, layer.bias)
     return found.reshape(*x.shape[:-1], layer.out_features)
 
@@ -154,8 +154,8 @@ class NFM(nn.Module):
     r"""Let the layers of a network read from all that were computed before.
 
     A layer writes keys and values of its state $h$. A later one attends, position by position, to
-    a null element and to what all before it wrote, in a sparse softmax with few of them, and adds
-    what a small network makes of that:
+    a null element and to the writes of all before it, in a sparse softmax with few of them, and
+    adds the output of a small network on them:
 
     $$A = \mathrm{softmax}_k\left(\frac{h W_q (M W_k)^\top}{d_k}\right) M W_v, \qquad
       h \leftarrow h + \gamma \, \sigma(\mathrm{BN}(A W_{o1})) W_{o2}$$
@@ -164,7 +164,7 @@ class NFM(nn.Module):
     $\gamma$ a number that starts at 0, so that at first nothing is added. Attention in a
     Transformer is over the positions of one layer; this one is over layers, at one position.
 
-    What was written is given and returned, as the state of a recurrent layer is: a module keeps
+    The writes are given and returned, as the state of a recurrent layer is: a module keeps
     nothing of it. `MultiPass` puts the layers of a network through one, in several passes.
 
     Args:
@@ -236,13 +236,13 @@ class NFM(nn.Module):
             layer: Its number, from 0.
 
         Returns:
-            The state with what was read added, and all that is written now.
+            The state with its read added, and all writes so far.
         """
         written = (*written, self.write(x, layer))
         return (self.read(x, written, layer) if layer >= self.first_reader else x), written
 
     def write(self, x: Float[Tensor, "batch ..."], layer: int) -> WrittenState:
-        """Keys and values of the state of a layer.
+        """Compute keys and values of the state of a layer.
 
         Args:
             x: The state.
@@ -261,7 +261,7 @@ class NFM(nn.Module):
         *,
         generator: torch.Generator | None = None,
     ) -> Float[Tensor, "batch ..."]:
-        """The state of a layer with what it reads added.
+        """Add the read of a layer to its state.
 
         Args:
             x: The state.
@@ -280,7 +280,7 @@ class NFM(nn.Module):
     def trace(
         self, x: Float[Tensor, "batch ..."], written: Sequence[WrittenState], layer: int
     ) -> tuple[Float[Tensor, "batch ..."], NFMRead]:
-        """`read`, with the attention to all that was written.
+        """Compute `read` and the attention to all writes.
 
         Args:
             x: As in `read`.
@@ -292,7 +292,7 @@ class NFM(nn.Module):
         return _changed(x, change), read
 
     def _reader(self, x: Tensor, layer: int) -> tuple[Tensor, NFMLayer]:
-        """A state with its features last, and the weights that read for it."""
+        """Return a state with its features last, and the weights that read for it."""
         weights, state = self._layer(layer), self._features_last(x, layer)
         if layer < self.first_reader:
             raise ValueError(
@@ -316,10 +316,10 @@ class NFM(nn.Module):
         return x.movedim(1, -1).contiguous() if x.ndim == 4 else x
 
     def extra_repr(self) -> str:
-        """The options, for `print`."""
+        """Format the options for `print`."""
         return f"{self.num_features}, first_reader={self.first_reader}, {self.rules}"
 
 
 def _changed(x: Tensor, change: Tensor) -> Tensor:
-    # The sum has the strides of the state, with which what follows rounds as it does without.
+    # The sum has the strides of the state, so that later layers round as they do without.
     return x + (change.movedim(-1, 1) if x.ndim == 4 else change)
