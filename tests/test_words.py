@@ -35,6 +35,14 @@ HELD = (
     "src/farfield/nn",
     "src/farfield/objectives",
     "src/farfield/records",
+    *(
+        path.relative_to(CHECKOUT).as_posix()
+        for path in CHECKOUT.glob("src/farfield/reproductions/*.py")
+    ),
+    "src/farfield/reproductions/lamb2022",
+    "src/farfield/reproductions/ren2017",
+    "src/farfield/reproductions/webb2020",
+    "src/farfield/reproductions/webb2021",
     "src/farfield/suites",
     "src/farfield/tasks",
     "src/farfield/training",

@@ -437,7 +437,7 @@ def test_what_papers_say_of_several_cells_stands_behind_the_tables(tmp_path):
     lines = {line.split(" | ")[0]: line for line in said.splitlines() if line.startswith("| ")}
     (ten, *_) = [line for name, line in lines.items() if "statistics of training" in name]
     assert "| 9.05 × | 10.00 × \\[" in ten
-    assert "\\] | reproduced | all of the interval is what the words allow |" in ten
+    assert "\\] | reproduced | the words allow all of the interval |" in ten
     assert "nearly ten times as high" in ten
     (seven, *_) = [line for name, line in lines.items() if "statistics of the test" in name]
     assert "| 1.70 × | 2.00 × \\[" in seven

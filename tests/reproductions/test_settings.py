@@ -121,5 +121,5 @@ def test_a_path_without_its_field_or_a_class_without_words_is_refused() -> None:
     claim = TABLES["webb2021/table-9"].claims[0]
     with pytest.raises(ValueError, match=r"path must name a field of Recipe, got Recipe\.stepz"):
         Setting(name="steps", path="Recipe.stepz", text="100").values(claim)
-    with pytest.raises(ValueError, match="does must say what a class without a field does"):
+    with pytest.raises(ValueError, match="does must describe a class without a field"):
         Setting(name="steps", path="Recipe", text="100")

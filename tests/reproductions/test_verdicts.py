@@ -207,8 +207,8 @@ def test_a_spread_of_unknown_kind_is_judged_as_both():
     torn = judge(cell, made_up.records(cell, apart))
     assert torn.verdict is Verdict.INCONCLUSIVE
     assert torn.reason == (
-        "the paper does not say what ± is: reproduced if it is a standard error, not reproduced if "
-        "a standard deviation"
+        "the paper does not say the kind of ±: reproduced if it is a standard error, not "
+        "reproduced if a standard deviation"
     )
     wide, narrow = torn.difference.interval, torn.as_deviation.interval
     assert wide.half_width > 2 * narrow.half_width
@@ -670,7 +670,7 @@ def test_the_order_needs_the_other_rows_in_full(keep, steps):
     short = made_up.records(cells[1], made_up.spread_out(50.0, 0.5), steps=steps)[:keep]
     judgement = judge(*runs[0], [runs[0], (cells[1], short), runs[2]])
     assert judgement.verdict is Verdict.NOT_REPRODUCED
-    assert judgement.reason == "differs; LSTM has not been run in full"
+    assert judgement.reason == "differs; LSTM was not run in full"
 
 
 def test_the_order_is_that_of_one_column():

@@ -19,7 +19,7 @@ _RECIPE: Final = Recipe(steps=1, batch_size=1)
 
 
 def with_rows_by_hand(claims: Iterable[Claim], name: str = BY_HAND) -> tuple[Claim, ...]:
-    """Claims, followed by a row by hand for each column with a goal.
+    """Yield claims, followed by a row by hand for each column with a goal.
 
     A column whose task has no rule by hand gets none.
 
@@ -37,7 +37,7 @@ def with_rows_by_hand(claims: Iterable[Claim], name: str = BY_HAND) -> tuple[Cla
 
 
 def _row_by_hand(claim: Claim, name: str) -> Claim | None:
-    """The row by hand beside a claim with a goal; `None` without goal or rule."""
+    """Find the row by hand beside a claim with a goal; `None` without goal or rule."""
     number, task = claim.published, claim.experiment.task
     if not isinstance(number, Unpublished) or number.goal is None:
         return None

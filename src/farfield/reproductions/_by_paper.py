@@ -1,4 +1,4 @@
-"""Things with names like `webb2021/table-11`, made paper by paper as they are asked for."""
+"""Things with names like `webb2021/table-11`, made paper by paper on request."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ PAPERS: Final = ("gondal2021", "webb2020", "lamb2022", "ren2017", "webb2021")
 
 
 class Named(Protocol):
-    """Protocol of what has a name."""
+    """Protocol of objects with a name."""
 
     @property
     def key(self) -> str:
-        """The name, `PAPER/…`."""
+        """Name, `PAPER/…`."""
 
 
 N = TypeVar("N", bound=Named)
@@ -30,7 +30,7 @@ class ByPaper(MutableMapping[str, N]):
 
     Args:
         module: Module of a paper, with braces for the paper's key.
-        name: What holds the entries there.
+        name: Name of their container there.
     """
 
     def __init__(self, module: str, name: str) -> None:

@@ -40,11 +40,11 @@ class Claim:
 
     Args:
         paper: Key of the paper, e.g. `"webb2021"`.
-        table: Where it stands, e.g. `"table-11"`.
+        table: Table of the number, e.g. `"table-11"`.
         row: Row as published, e.g. `"ESBN + TCN"`.
         column: Column as published, e.g. `"m = 95"`.
-        published: The number, and what it means; or what stands in its place.
-        experiment: What tests it, with the paper's own number of steps.
+        published: The number and its meaning, or its substitute.
+        experiment: Experiment that tests it, with the paper's number of steps.
         rule: How the verdict is reached.
         metric: Name of the score compared, e.g. `"accuracy"`.
         regime: Name of the regime scored, e.g. `"withheld-95"`.
@@ -52,7 +52,7 @@ class Claim:
         unbuilt: Whether its model is not built here, so that it is never run.
         quick_before: The same of everything that the experiment starts from; `None` for the
             same fraction.
-        subject: What its table is about, for headings, e.g. `"Distribution-of-three"`.
+        subject: Subject of its table, for headings, e.g. `"Distribution-of-three"`.
         group: Set before the name of the cell where a table is about several tasks, e.g.
             `"identity-rules"`.
         free: Fields of the task in which a run may differ and still test the claim, e.g. which
@@ -126,14 +126,14 @@ class Claim:
             return no_memory_loss(task, self.regime)
         if self.metric.partition("/")[0] == metric_of(task):
             return float(self.experiment.chance(self.regime))
-        # Of scores of a set only one says what the task's own would be.
+        # Of scores of a set only one is as the task's score would be.
         return (
             1 - float(self.experiment.chance(self.regime)) if self.metric == "error" else math.nan
         )
 
     @property
     def trains_nothing(self) -> bool:
-        """True if a rule answers, or a model that gives back what it is given."""
+        """True if a rule answers, or a model that returns its input."""
         core = getattr(self.experiment.model, "core", None)
         return self.is_by_hand or (isinstance(core, Spec) and core.cls is nn.Identity)
 
@@ -152,7 +152,7 @@ class Claim:
         return None if isinstance(self.published, Published) else self.published.confirmation
 
     def confirming(self, others: Iterable[Claim]) -> Claim | None:
-        """The claim that is to confirm the goal of this one; `None` without one.
+        """Return the claim that is to confirm the goal of this claim; `None` without one.
 
         Args:
             others: Where to look.
@@ -168,7 +168,7 @@ class Claim:
         return isinstance(self.experiment.model, ByHand)
 
     def by_hand(self, others: Iterable[Claim]) -> Claim | None:
-        """The row by hand in the column of this claim; `None` without one.
+        """Return the row by hand in the column of this claim; `None` without one.
 
         Args:
             others: Where to look.
@@ -189,16 +189,16 @@ class Claim:
 
     @property
     def home(self) -> str:
-        """Key of the table it stands in, e.g. `"webb2021/table-11"`."""
+        """Key of the table of the claim, e.g. `"webb2021/table-11"`."""
         return f"{self.paper}/{self.table}"
 
     @property
     def name(self) -> str:
-        """Name of its own, e.g. `"webb2021/table-11/esbn+tcn/withheld-95"`."""
+        """Unique name, e.g. `"webb2021/table-11/esbn+tcn/withheld-95"`."""
         return f"{self.home}/{self.cell}"
 
     def command(self, budget: Budget) -> str:
-        """Command that runs this claim.
+        """Write the command that runs this claim.
 
         Args:
             budget: How many steps to spend.
@@ -208,14 +208,14 @@ class Claim:
         return f"farfield reproduce {self.home} --cell {self.cell}{whole}"
 
     def same_experiment(self, other: Mapping[str, Json], steps: int) -> bool:
-        """True if an experiment as JSON tests this claim, at some number of steps.
+        """Tell if an experiment as JSON tests this claim, at some number of steps.
 
         Args:
-            other: What `Experiment.to_json` returned.
+            other: Result of `Experiment.to_json`.
             steps: Steps it was run for.
 
         Raises:
-            ValueError: If it has not steps as `steps_of` asks.
+            ValueError: If it lacks steps that `steps_of` needs.
         """
         found = steps_of(other)
         if len(found) != len(self._steps) or found[-1] != steps:
@@ -229,14 +229,14 @@ class Claim:
 
     @property
     def _steps(self) -> tuple[int, ...]:
-        """The paper's steps of every stage."""
+        """Steps of the paper in every stage."""
         return tuple(stage.recipe.steps for stage in self.experiment.stages)
 
     def lacks(self, described: Mapping[str, Json]) -> list[str]:
-        """Stages in which an experiment as JSON has fewer steps than the paper.
+        """Find stages in which an experiment as JSON has fewer steps than the paper.
 
         Args:
-            described: What `Experiment.to_json` returned.
+            described: Result of `Experiment.to_json`.
         """
         pairs = list(zip(steps_of(described), self._steps, strict=True))
         stages = [*(" before" for _ in pairs[1:]), ""]
@@ -247,15 +247,15 @@ class Claim:
         ]
 
     def fraction(self, described: Mapping[str, Json]) -> float:
-        """Fraction of the paper's steps that an experiment as JSON takes, all stages together.
+        """Compute the fraction of the paper's steps in an experiment as JSON, all stages together.
 
         Args:
-            described: What `Experiment.to_json` returned.
+            described: Result of `Experiment.to_json`.
         """
         return sum(steps_of(described)) / sum(self._steps)
 
     def _fixed(self, described: Mapping[str, Json]) -> dict[str, Json]:
-        """An experiment as JSON without the fields of the task that are free."""
+        """Build an experiment as JSON without the fields of the task that are free."""
         task = described.get("task")
         if not isinstance(task, Mapping):
             return {**described}
@@ -263,7 +263,7 @@ class Claim:
         return {**described, "task": kept}
 
     def at(self, budget: Budget) -> Experiment:
-        """The experiment at a budget."""
+        """Build the experiment at a budget."""
         if budget is Budget.PAPER:
             return self.experiment
         return self.experiment.at_fraction(self.quick, before=self.quick_before)
@@ -285,7 +285,7 @@ def cell_name(row: str, regime: str, group: str = "") -> str:
 
 @cache
 def _described(experiment: Experiment, fraction: float, before: float | None) -> dict[str, Json]:
-    """The experiment at a fraction of its steps as JSON, which all records are compared with."""
+    """Describe an experiment at a fraction of its steps as JSON, to compare records with."""
     return experiment.at_fraction(fraction, before=before).to_json()
 
 
@@ -306,10 +306,10 @@ def _check_confirmation(claim: Claim, other: Claim | None) -> None:
 
 
 def steps_of(described: Mapping[str, Json]) -> tuple[int, ...]:
-    """Steps of every stage of an experiment as JSON, the last one last.
+    """List steps of every stage of an experiment as JSON, the last one last.
 
     Args:
-        described: What `Experiment.to_json` returned.
+        described: Result of `Experiment.to_json`.
 
     Raises:
         ValueError: If a stage is not an object, or its steps are not an integer ≥ 1.
@@ -330,7 +330,7 @@ def steps_of(described: Mapping[str, Json]) -> tuple[int, ...]:
 
 
 def _field(described: Json, name: str) -> Json:
-    """Required field of a JSON object of an experiment."""
+    """Return a required field of a JSON object of an experiment."""
     if not isinstance(described, Mapping) or described.get(name) is None:
         raise ValueError(
             f"experiment must have an object with {name} there, got {reprlib.repr(described)}"
@@ -345,13 +345,13 @@ class Table:
 
     Args:
         key: Name on the command line, e.g. `"webb2021/table-11"`.
-        title: What it shows, in a line.
+        title: Title in one line.
         claims: The cells, row by row.
         others: Cells that are not shown but stand in the same columns: an order is judged against
             them too.
         steps_published: Whether the paper says how long it trains; otherwise all of the steps are
             those planned here.
-        tuned: What was chosen for the rows, and on what, in words; `None` to say nothing of it.
+        tuned: Text on choices made for the rows and their data; `None` for no text.
 
     Raises:
         ValueError: If there are no claims, two have the same name, or a goal is to be confirmed by
@@ -376,7 +376,7 @@ class Table:
 
     @cached_property
     def cells(self) -> dict[str, Claim]:
-        """The claims by name within this table.
+        """Claims by name within this table.
 
         A selection from several tables puts the table's name before that of the cell, e.g.
         `"table-11/esbn+tcn/withheld-95"`.
@@ -387,7 +387,7 @@ class Table:
         }
 
     def select(self, *patterns: str) -> Table:
-        """The table with only the cells that match a pattern (`*` stands for anything).
+        """Select the cells of the table that match a pattern (`*` matches anything).
 
         Args:
             patterns: Names of cells, e.g. `"esbn+tcn/*"`; none selects everything.
@@ -413,9 +413,9 @@ class Table:
         )
 
     def with_task(self, **fields: object) -> Table:
-        """The table with its tasks changed in fields that the claims leave free.
+        """Copy the table with its tasks changed in fields that the claims leave free.
 
-        Cells that confirm a goal stay as they are.
+        Cells that confirm a goal stay unchanged.
 
         Args:
             fields: Fields of the tasks, e.g. `shapes=GlyphSet.paper()`.

@@ -23,10 +23,10 @@ DRAWS = 20_000
 """Draws behind an interval."""
 
 Values = Float64[np.ndarray, " draw"]
-"""A number, as often as it was drawn."""
+"""Number, as often as it was drawn."""
 
 Find = Callable[[Claim], Sequence[Record]]
-"""The records to judge a claim by."""
+"""Function from a claim to the records to judge it by."""
 
 
 @final
@@ -36,7 +36,7 @@ class Cells:
 
     Args:
         claims: The cells.
-        error: Whether what a score falls short of its best is meant, as in "test error".
+        error: Whether the error, one less the score, is meant, as in "test error".
         parts: Whether the standard deviation over the parts of a network's score is meant, e.g.
             over the functions of `r2/function-21` and its like, in place of the score.
 
@@ -54,7 +54,7 @@ class Cells:
 
     @property
     def published(self) -> float | None:
-        """The mean of the cells as published; `None` where one of them is not."""
+        """Mean of the cells as published; `None` where one of them is not."""
         numbers = [claim.published for claim in self.claims]
         means = [number.mean for number in numbers if isinstance(number, Published)]
         if self.parts or len(means) < len(numbers):
@@ -63,7 +63,7 @@ class Cells:
         return float(np.mean([self._turned(claim, mean) for claim, mean in pairs]))
 
     def ours(self, find: Find) -> list[tuple[float, Summary]]:
-        """The mean over the cells of each experiment, and the experiment's weight.
+        """Compute the mean over the cells of each experiment, and the experiment's weight.
 
         Cells that the same networks answer are averaged network by network.
 
@@ -84,7 +84,7 @@ class Cells:
         ]
 
     def _value(self, claim: Claim, record: Record) -> float:
-        """The number of one network."""
+        """Count the number of one network."""
         scale = claim.published.scale
         if not self.parts:
             return scale * record.final(claim.regime, claim.metric)
@@ -99,7 +99,7 @@ class Cells:
         return scale * float(np.std(found, ddof=1))
 
     def _turned(self, claim: Claim, value: float) -> float:
-        """One less the score where the error is meant, else the score."""
+        """Return one less the score where the error is meant, else the score."""
         if not self.error or measure_of(claim.metric).lower_is_better:
             return value
         return claim.published.scale - value
@@ -116,7 +116,7 @@ class Ratio:
 
     Args:
         first: The quantity.
-        second: What it is divided by.
+        second: Divisor.
     """
 
     first: Cells
@@ -125,15 +125,15 @@ class Ratio:
 
     @property
     def cells(self) -> tuple[Cells, ...]:
-        """The quantities."""
+        """Quantities of the comparison."""
         return (self.first, self.second)
 
     def value(self, of: Of) -> Values:
-        """The ratio."""
+        """Compute the ratio."""
         return of(self.first) / of(self.second)
 
     def text(self, value: float) -> str:
-        """The ratio as it is written, e.g. `0.58 ×`."""
+        """Format the ratio, e.g. `0.58 ×`."""
         return f"{fixed(value, 2)} ×"
 
 
@@ -144,7 +144,7 @@ class Gap:
 
     Args:
         first: The quantity.
-        second: What is taken off.
+        second: Quantity to subtract.
         digits: Digits that are written after the point.
     """
 
@@ -155,22 +155,22 @@ class Gap:
 
     @property
     def cells(self) -> tuple[Cells, ...]:
-        """The quantities."""
+        """Quantities of the comparison."""
         return (self.first, self.second)
 
     def value(self, of: Of) -> Values:
-        """The difference."""
+        """Compute the difference."""
         return of(self.first) - of(self.second)
 
     def text(self, value: float) -> str:
-        """The difference as it is written, e.g. `+0.1`."""
+        """Format the difference, e.g. `+0.1`."""
         return f"{'+' * (value >= 0)}{fixed(value, self.digits)}".replace("-", "−")
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Single:
-    """One quantity as it is.
+    """One quantity by itself.
 
     Args:
         only: The quantity.
@@ -183,15 +183,15 @@ class Single:
 
     @property
     def cells(self) -> tuple[Cells, ...]:
-        """The quantity."""
+        """Quantity of the comparison."""
         return (self.only,)
 
     def value(self, of: Of) -> Values:
-        """The quantity."""
+        """Compute the quantity."""
         return of(self.only)
 
     def text(self, value: float) -> str:
-        """The quantity as it is written."""
+        """Format the quantity."""
         return fixed(value, self.digits)
 
 
@@ -213,11 +213,11 @@ class Wins:
 
     @property
     def cells(self) -> tuple[Cells, ...]:
-        """The quantities."""
+        """Quantities of the comparison."""
         return tuple(one for contest in self.contests for one in contest)
 
     def value(self, of: Of) -> Values:
-        """Number of contests won."""
+        """Compute the number of contests won."""
         margins = [
             np.min([of(first) - of(rival) for rival in rivals], axis=0)
             for first, *rivals in self.contests
@@ -226,7 +226,7 @@ class Wins:
         return np.where(np.isnan(margins).any(0), np.nan, won)
 
     def text(self, value: float) -> str:
-        """The count as it is written, e.g. `4 of 6`."""
+        """Format the count, e.g. `4 of 6`."""
         return f"{value:g} of {len(self.contests)}"
 
 
@@ -236,7 +236,7 @@ class Parameters:
     """Number of parameters of a network.
 
     Args:
-        experiment: What it is trained in.
+        experiment: Experiment of its training.
     """
 
     experiment: Experiment
@@ -244,16 +244,16 @@ class Parameters:
     neutral: ClassVar[float | None] = None
 
     def value(self, _of: Of) -> Values:
-        """Number of parameters."""
+        """Compute the number of parameters."""
         return np.asarray([_parameters(self.experiment)], dtype=np.float64)
 
     def text(self, value: float) -> str:
-        """The number as it is written, e.g. `0.63 M`."""
+        """Format the number, e.g. `0.63 M`."""
         return f"{fixed(value / 1e6, 2)} M"
 
 
 Comparison = Ratio | Gap | Single | Wins | Parameters
-"""A comparison that a statement makes."""
+"""Comparison that a statement makes."""
 
 
 @cache
@@ -263,10 +263,10 @@ def _parameters(experiment: Experiment) -> int:
 
 
 def as_published(comparison: Comparison) -> float | None:
-    """The number from the published cells; `None` where they are not all published.
+    """Count the number from the published cells; `None` where they are not all published.
 
     Args:
-        comparison: What is computed.
+        comparison: Comparison to compute.
     """
     means = {id(one): one.published for one in comparison.cells}
     if any(mean is None for mean in means.values()):
@@ -275,13 +275,13 @@ def as_published(comparison: Comparison) -> float | None:
 
 
 def as_measured(comparison: Comparison, find: Find) -> tuple[float, Values]:
-    """The number from our means, and from draws of their sampling distribution.
+    """Count the number from our means, and from draws of their sampling distribution.
 
     Each experiment's mean is drawn around ours as its standard error and number of networks let it
     be (Student's t); draws of one network are nan, since nobody knows its spread.
 
     Args:
-        comparison: What is computed.
+        comparison: Comparison to compute.
         find: The records of a claim.
     """
     found = {id(one): one.ours(find) for one in comparison.cells}

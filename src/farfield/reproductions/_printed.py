@@ -121,4 +121,4 @@ PRINTED: Final[dict[str, tuple[Printed, ...]]] = {
         Printed("Chapter 10, Figure 2", why=_RULES),
     ),
 }
-"""Every table and figure of the papers, by the paper's key and in its order."""
+"""Tables and figures of the papers, all of them, by the paper's key and in its order."""

@@ -14,7 +14,7 @@ SCALES: Final[dict[str, float]] = {"percent": 100.0, "fraction": 1.0}
 
 
 NOT_SAID: Final = "not said"
-"""Kind of a spread where the paper does not say what follows its ±."""
+"""Kind of a spread where the paper does not say it."""
 
 FEWEST: Final = 3
 """Least number of our networks for a verdict: fewer give no estimate of their spread."""
@@ -29,7 +29,7 @@ class Published:
         mean: The mean, as published.
         spread: The number after ±, as published, in the same unit; `None` where nothing does, and
             their networks are taken to scatter as ours do.
-        spread_kind: What the spread is, of the mean or over the networks, or that the paper does
+        spread_kind: Kind of the spread, of the mean or over the networks, or that the paper does
             not say. Then the number has two readings, and is drawn and judged by both.
         runs: Number of trained networks behind it.
         decimals: Published digits after the point, of the mean and of the spread.
@@ -39,7 +39,7 @@ class Published:
         runs_assumed: True if the paper does not say how many networks it trained.
 
     Raises:
-        ValueError: If the runs are below 1, or below 2 beside what may be a standard deviation over
+        ValueError: If the runs are below 1, or below 2 beside a possible standard deviation over
             them, the spread is negative, or the digits given do not suffice to write the number.
     """
 
@@ -79,7 +79,7 @@ class Published:
 
     @property
     def summary(self) -> Summary:
-        """The number as a summary of its networks, with its rounding."""
+        """Number as a summary of its networks, with its rounding."""
         mean_half, spread_half = (0.5 * 10.0**-digits for digits in self.decimals)
         return Summary(
             mean=self.mean,
@@ -99,12 +99,12 @@ class Published:
 
     @property
     def spread_not_said(self) -> bool:
-        """True if a spread is published of which the paper does not say what it is."""
+        """True if a spread is published whose kind the paper does not say."""
         return self.spread is not None and self.spread_kind == NOT_SAID
 
     @property
     def readings(self) -> tuple[Published, ...]:
-        """The number itself; two where the kind of its spread is not said, the wider one first."""
+        """Number itself; two where the kind of its spread is not said, the wider one first."""
         if not self.spread_not_said:
             return (self,)
         return (
@@ -122,7 +122,7 @@ class Published:
         return math.sqrt(self.runs) if self._is_deviation else 1.0
 
     def __str__(self) -> str:
-        """The number as published, e.g. `99.7 ± 0.1`, `99.7 ± 0.3 SD`, or `99.7`.
+        """Count the number as published, e.g. `99.7 ± 0.1`, `99.7 ± 0.3 SD`, or `99.7`.
 
         A spread of a kind that is not said is written as `99.7 ± 0.3 SD or SE`.
         """
@@ -151,7 +151,7 @@ class Confirmation:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Unpublished:
-    """Substitute where no paper has a number: ours is shown as it is, or judged by a goal.
+    """Substitute where no paper has a number: ours is shown alone, or judged by a goal.
 
     Args:
         runs: Number of networks to train.
@@ -159,7 +159,7 @@ class Unpublished:
         unit: Unit of both.
         selection: Which weights are scored, and how they are chosen.
         split: Which problems they are scored on.
-        goal: What the whole interval of the mean is to reach, fixed before the run: the least
+        goal: Score that the whole interval of the mean is to reach, fixed before the run: the least
             score, or the largest error; `None` for no goal.
         confirmation: Networks that have to reach the goal too, which nobody had looked at while the
             recipe could change; `None` for none yet.

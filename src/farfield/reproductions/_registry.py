@@ -9,7 +9,7 @@ from farfield.reproductions._claims import Table
 from farfield.reproductions._statements import Statement
 
 TABLES: Final = ByPaper[Table]("farfield.reproductions.{}", "TABLES")
-"""Every table of claims, and selections from them, by name."""
+"""Tables of claims, all of them, and selections from them, by name."""
 
 STATEMENTS: Final = ByPaper[Statement]("farfield.reproductions.{}", "STATEMENTS")
 """Statements of the papers on several cells, and curves without a table, by name."""

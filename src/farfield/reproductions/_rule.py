@@ -25,10 +25,11 @@ class VerdictRule:
        paper's own noise would make it, and ours is precise enough to be compared with it.
 
     The last condition keeps networks that scatter widely from passing for a published cell that
-    does not. Where $I$ is wider than ±`widest`, what would be reproduced is *compatible, wide*:
-    nothing speaks against it, and too little is known to speak for it. A claim that is neither is
-    *inconclusive* if $I$ holds 0. All others are different: those whose order against the other
-    rows of their column comes out as published are *direction only*, the rest *not reproduced*.
+    does not. Where $I$ is wider than ±`widest`, the verdict is *compatible, wide* in place of
+    reproduced: nothing speaks against it, and too little is known to speak for it. A claim that is
+    neither is *inconclusive* if $I$ holds 0. All others are different: those whose order against
+    the other rows of their column comes out as published are *direction only*, the rest *not
+    reproduced*.
 
     The defaults are in percentage points. `python -m benchmarks.verdicts` measures on made-up
     networks how often the rule errs: of normal scores about 5 in 100 claims are called different
@@ -40,9 +41,9 @@ class VerdictRule:
     Args:
         margin: Difference that would not matter, in the published unit.
         noise: Published standard errors that a difference may have where they exceed the margin.
-        reach: Largest half width of the interval, in widths of what is allowed.
+        reach: Largest half width of the interval, in widths of the margin.
         widest: Largest half width of an interval that is informative, in the published unit: 10
-            points, or a tenth of the range of what is measured.
+            points, or a tenth of the range of the measure.
         confidence: Of all intervals.
 
     Raises:
@@ -59,11 +60,11 @@ class VerdictRule:
         check_fields(self)
 
     def allowed(self, standard_error: float) -> float:
-        """The largest difference that counts as none, beside a published standard error."""
+        """Find the largest difference that counts as none, beside a published standard error."""
         return max(self.margin, self.noise * standard_error)
 
     def equivalent(self, difference: Difference, standard_error: float) -> bool:
-        """True if a difference from a published mean of that standard error counts as none."""
+        """Tell if a difference from a published mean of that standard error counts as none."""
         if difference.interval.within(self.margin):
             return True
         allowed = self.allowed(standard_error)
@@ -74,5 +75,5 @@ class VerdictRule:
         )
 
     def is_wide(self, difference: Difference) -> bool:
-        """True if the interval of a difference is too wide to say that there is none."""
+        """Tell if the interval of a difference is too wide to say that there is none."""
         return difference.interval.half_width > self.widest

@@ -1,4 +1,4 @@
-"""Settings of the papers: what the text says, what the released code does, what claims have."""
+"""Settings of the papers in the text, in the released code and in claims."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from farfield.nn import Syntax, Wiring
 from farfield.reproductions._claims import Claim
 
 NOT_SAID: Final = "not said"
-"""Beginning of what the text says where it leaves a setting open."""
+"""Beginning of a text that leaves a setting open."""
 COLUMNS: Final = (
     "setting",
     "path",
@@ -62,16 +62,16 @@ class Setting:
     """A setting of a paper's experiments, and where the descriptions of claims have it.
 
     Args:
-        name: What is set, e.g. `"variance of context normalization"`.
+        name: Name of the setting, e.g. `"variance of context normalization"`.
         path: Class and field in the description of an experiment, e.g. `"ContextNorm.correction"`,
             with `before.` in front for the experiment it starts from; or a class alone. A slash
             separates alternative classes, `"VAECScale/VAECTranslation"`.
-        text: What the text says; begins with `not said` where it leaves the setting open.
+        text: Words of the text; begins with `not said` where it leaves the setting open.
         section: Section or table of the text, e.g. `"section 2.3"`.
-        code: What the released code does; empty where it has nothing of the kind.
+        code: Setting of the released code; empty where it has none.
         as_text: Values of the field that are as the text has it; of a part the name of its class.
         as_code: Values that are as the released code has it.
-        does: What the class does, for a path without a field.
+        does: Effect of the class, for a path without a field.
         why: Why claims have another value than the text.
         tables: Patterns of the tables of the paper that it is about, or of cells, e.g.
             `"table-1/no-norm/*"`.
@@ -94,12 +94,12 @@ class Setting:
     def __post_init__(self) -> None:
         if bool(self.does) == ("." in self.path.removeprefix(BEFORE)):
             raise ValueError(
-                "does must say what a class without a field does, and be empty with a field, "
+                "does must describe a class without a field, and be empty with a field, "
                 f"got {self.does!r} for {self.path}"
             )
 
     def values(self, claim: Claim) -> tuple[Any, ...]:
-        """Values that the experiment of a claim has; none where it has no such part.
+        """List values in the experiment of a claim, no values where it lacks the part.
 
         The recipe of a claim that trains nothing has no values.
 
@@ -127,15 +127,15 @@ class Setting:
 
     @staticmethod
     def _names(claim: Claim, pattern: str) -> bool:
-        """True if a pattern of tables or cells is one of a claim."""
+        """Tell if a pattern of tables or cells is one of a claim."""
         name = f"{claim.table}/{claim.cell}" if "/" in pattern else claim.table
         return pattern == "*" or fnmatchcase(name, pattern)
 
     def source(self, values: Iterable[object]) -> Source:
-        """Source of values: text, released code, both or neither.
+        """Find the source of values: text, released code, both or neither.
 
         Args:
-            values: What `values` returned.
+            values: Result of `values`.
         """
         names = [_name(value) for value in values]
         text, code = (all(name in of for name in names) for of in (self.as_text, self.as_code))
@@ -144,10 +144,10 @@ class Setting:
         return Source.OWN if self.text.startswith(NOT_SAID) else Source.NEITHER
 
     def shown(self, values: Iterable[object]) -> str:
-        """Values in words.
+        """Compute values in words.
 
         Args:
-            values: What `values` returned.
+            values: Result of `values`.
         """
         return self.does or ", ".join(map(_written, values))
 
@@ -171,7 +171,7 @@ class SheetLine:
 
 
 def sheet(claims: Iterable[Claim]) -> tuple[SheetLine, ...]:
-    """Settings of claims beside text and code, a line for each value that some of them have.
+    """List settings of claims beside text and code, a line for each value that some of them have.
 
     Args:
         claims: Claims of one paper.
@@ -192,7 +192,7 @@ def sheet(claims: Iterable[Claim]) -> tuple[SheetLine, ...]:
 
 
 def settings_of(paper: str) -> tuple[Setting, ...]:
-    """Settings of a paper, from the table in its folder.
+    """Read settings of a paper from the table in its folder.
 
     Args:
         paper: Key of the paper.
@@ -214,12 +214,12 @@ def _load(paper: str) -> tuple[Setting, ...]:
 
 
 def _cells(line: str) -> list[str]:
-    """Cells of a line of a table in Markdown; those left out at its end are empty."""
+    """Split a line of a table in Markdown into cells; missing cells at its end are empty."""
     return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
 
 
 def _setting(row: dict[str, str]) -> Setting:
-    """The setting of a row."""
+    """Read the setting of a row."""
     as_text, as_code = (
         ast.literal_eval(f"({row[name]},)" if row[name] else "()")
         for name in ("as text", "as code")
@@ -240,7 +240,7 @@ def _setting(row: dict[str, str]) -> Setting:
 
 @cache
 def _parts(experiment: Experiment) -> dict[str, list[Mapping[str, Any]]]:
-    """Fields of the parts of an experiment by the name of their class, without a stage before."""
+    """Collect fields of the parts of an experiment by class name, without a stage before."""
     parts: dict[str, list[Mapping[str, Any]]] = {}
     for name, fields in _walk(experiment):
         parts.setdefault(name, []).append(fields)
@@ -259,7 +259,7 @@ def _walk(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _fields(value: Any) -> dict[str, Any] | None:
-    """Fields of a part with their values, options at their defaults too; `None` for no part."""
+    """Collect fields of a part with their values, defaults too; `None` for no part."""
     if isinstance(value, Spec):
         parameters = inspect.signature(value.cls).parameters.values()
         defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
@@ -272,7 +272,7 @@ def _fields(value: Any) -> dict[str, Any] | None:
 
 
 def _name(value: Any) -> Any:
-    """Name of the class of a part; any other value unchanged."""
+    """Find the name of the class of a part; any other value unchanged."""
     if isinstance(value, tuple):
         return tuple(map(_name, value))
     if isinstance(value, Spec):
@@ -283,7 +283,7 @@ def _name(value: Any) -> Any:
 
 
 def _written(value: Any) -> str:
-    """A value as Python writes it, a part with the fields that are not at their defaults."""
+    """Write a value as Python does, a part with the fields that are not at their defaults."""
     if isinstance(value, tuple):
         return f"({', '.join(map(_written, value))}{',' * (len(value) == 1)})"
     if isinstance(value, Spec):
@@ -305,5 +305,5 @@ def _written(value: Any) -> str:
 
 
 def _distinct(values: Iterable[Any]) -> Iterator[Any]:
-    """Values without repeats, by how they are written."""
+    """Compute values without repeats, by how they are written."""
     return iter({_written(value): value for value in values}.values())

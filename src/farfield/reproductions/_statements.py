@@ -36,19 +36,19 @@ class Statement:
 
     Args:
         paper: Key of the paper, e.g. `"webb2020"`.
-        name: Name of its own, e.g. `"error-below-sub-batch"`.
+        name: Name within its paper, e.g. `"error-below-sub-batch"`.
         about: The quantity, in a line.
         quote: The words of the paper that say it.
         where: Where they stand, e.g. `"section 4.2"`.
-        comparison: What is computed; `None` where nothing here can be.
+        comparison: Comparison to compute; `None` where none can be computed here.
         low, high: The numbers that the words allow.
         margin: How far beyond them a number would not matter, fixed before the run.
-        missing: What it would take, where nothing can be computed.
+        missing: Needs of the comparison, where none can be computed.
         note: How the words are read where they leave it open.
 
     Raises:
         ValueError: If the paper is unknown, the ends are in the wrong order or the margin is
-            negative, or if it is not said what is missing where there is no comparison.
+            negative, or if `missing` is empty where there is no comparison.
     """
 
     paper: str
@@ -76,18 +76,18 @@ class Statement:
 
     @property
     def key(self) -> str:
-        """Name among those of all papers, e.g. `"webb2020/error-below-sub-batch"`."""
+        """Name among the statements of all papers, e.g. `"webb2020/error-below-sub-batch"`."""
         return f"{self.paper}/{self.name}"
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Every cell that it is about."""
+        """Cells of the statement, all of them."""
         cells = self.comparison.cells if self.comparison is not None else ()
         named = {claim.name: claim for one in cells for claim in one.claims}
         return tuple(named.values())
 
     def allows(self, interval: Interval) -> bool:
-        """True if all of an interval is within the statement's limits and margin.
+        """Tell if all of an interval is within the statement's limits and margin.
 
         Args:
             interval: The interval.
@@ -95,7 +95,7 @@ class Statement:
         return self.low - self.margin <= interval.low and interval.high <= self.high + self.margin
 
     def touches(self, interval: Interval) -> bool:
-        """True if some of an interval is within the statement's limits and margin."""
+        """Tell if some of an interval is within the statement's limits and margin."""
         return self.low - self.margin <= interval.high and interval.low <= self.high + self.margin
 
 
@@ -107,9 +107,9 @@ class StatementJudgement:
     Args:
         verdict: The word.
         reason: Why, in a line.
-        published: What the published cells give, as it is written; empty where they are not all
+        published: Value of the published cells, formatted; empty where they are not all
             published.
-        ours: What ours give, with the interval; empty where not all of them were run.
+        ours: Value of our cells, with the interval; empty where not all of them were run.
     """
 
     verdict: Verdict
@@ -121,10 +121,10 @@ class StatementJudgement:
 def judge_statement(
     statement: Statement, find: Find, *, has_data: Callable[[Task], bool] = is_at_hand
 ) -> StatementJudgement:
-    """The verdict on a statement.
+    """Judge a statement.
 
     Args:
-        statement: What is judged.
+        statement: Statement to judge.
         find: The records to judge a claim by.
         has_data: Whether the real data that a task needs is on this machine.
     """
@@ -134,7 +134,7 @@ def judge_statement(
     number = as_published(comparison) if comparison.cells else None
     judged = StatementJudgement(
         verdict=Verdict.REPRODUCED,
-        reason="all of the interval is what the words allow",
+        reason="the words allow all of the interval",
         published="" if number is None else comparison.text(number),
     )
     verdicts = [
@@ -171,20 +171,20 @@ def judge_statement(
 def _verdict(
     statement: Statement, neutral: float | None, interval: Interval
 ) -> tuple[Verdict, str]:
-    """The verdict on an interval, for as many networks and steps as published."""
+    """Judge an interval, for as many networks and steps as published."""
     if statement.allows(interval):
-        return Verdict.REPRODUCED, "all of the interval is what the words allow"
+        return Verdict.REPRODUCED, "the words allow all of the interval"
     above = neutral is not None and min(statement.low, interval.low) > neutral
     below = neutral is not None and max(statement.high, interval.high) < neutral
     if above or below:
         return Verdict.DIRECTION_ONLY, "the direction holds, the number is not shown to"
     if statement.touches(interval):
-        return Verdict.COMPATIBLE, "some of the interval is what the words allow, not all"
-    return Verdict.NOT_REPRODUCED, "nothing of the interval is what the words allow"
+        return Verdict.COMPATIBLE, "the words allow some of the interval, not all"
+    return Verdict.NOT_REPRODUCED, "the words allow nothing of the interval"
 
 
 def _interval(value: float, draws: np.ndarray, *, exact: bool) -> Interval:
-    """The interval of a number; the whole line where a spread is not known."""
+    """Compute the interval of a number; the whole line where a spread is not known."""
     if exact:
         return Interval(low=value, high=value)
     if not np.isfinite(draws).all():
@@ -195,7 +195,7 @@ def _interval(value: float, draws: np.ndarray, *, exact: bool) -> Interval:
 
 
 def _written(comparison: Comparison, value: float, interval: Interval) -> str:
-    """A number with its interval, e.g. `0.58 × [0.49 ×, 0.70 ×]`."""
+    """Count a number with its interval, e.g. `0.58 × [0.49 ×, 0.70 ×]`."""
     text = comparison.text
     if interval.half_width == 0 or not math.isfinite(interval.half_width):
         return text(value)
@@ -203,7 +203,7 @@ def _written(comparison: Comparison, value: float, interval: Interval) -> str:
 
 
 def _some(comparison: Wins, find: Find) -> str:
-    """The count over the contests whose cells were all run; empty without any."""
+    """Format the count over the contests whose cells were all run; empty without any."""
 
     def is_run(cells: Cells) -> bool:
         return all(find(claim) for claim in cells.claims)

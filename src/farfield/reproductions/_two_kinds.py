@@ -52,7 +52,7 @@ class TwoKinds:
     p: float | None = None
 
     def __str__(self) -> str:
-        """The share in words, e.g. `3 of 10 networks solve it, by their numbers 9 of 10 published`.
+        """Format the share, e.g. `3 of 10 networks solve it, by their numbers 9 of 10 published`.
 
         With the probability of the test, where there is one.
         """
@@ -115,7 +115,7 @@ def _ends(claim: Claim) -> tuple[float, float] | None:
 
 
 def _allows(number: Published, count: int, floor: float, best: float) -> bool:
-    """True if a published mean and spread allow that `count` of the networks solve the task.
+    """Tell if a published mean and spread allow that `count` of the networks solve the task.
 
     On the way from the floor (0) to the best score (1), networks that solve it lie in ⅔…1 and the
     others in −⅓…⅓. With the mean of all fixed, the sum of squares is least where both kinds are as
@@ -148,7 +148,7 @@ def _allows(number: Published, count: int, floor: float, best: float) -> bool:
 
 
 def _fisher(ours: tuple[int, int], theirs: tuple[int, int]) -> float:
-    """Probability of Fisher's exact test, two-sided, of two pairs of successes and number."""
+    """Compute the two-sided probability of Fisher's exact test for successes of numbers."""
     from scipy.stats import fisher_exact  # noqa: PLC0415 — a quarter of a second to import
 
     table = [[successes, count - successes] for successes, count in (ours, theirs)]

@@ -11,7 +11,7 @@ from torch import nn
 class Unbuilt(nn.Module):
     """A published model that is not implemented here.
 
-    It gives a published cell its place in the ledger. Its experiment has a key of its own, and is
+    It gives a published cell its row in the ledger. Its experiment has a unique key, and is
     never run.
 
     Args:

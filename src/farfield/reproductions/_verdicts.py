@@ -49,7 +49,7 @@ class Verdict(StrEnum):
 
     @property
     def meaning(self) -> str:
-        """Its meaning in a sentence, without the full stop."""
+        """Meaning of the verdict in a sentence, without the full stop."""
         return MEANINGS[self]
 
 
@@ -86,7 +86,7 @@ MEANINGS: Final[dict[Verdict, str]] = {
     Verdict.NEEDS_DATA: "real data that is not on this machine",
     Verdict.NOT_RUN: "no record",
 }
-"""Each verdict in a sentence."""
+"""Sentences of all verdicts."""
 
 
 @final
@@ -100,8 +100,8 @@ class Judgement:
         seeds: Networks of ours.
         fraction: Share of the paper's steps they were trained for; `None` without records.
         ours: Mean and standard error of those that did not diverge; `None` without any.
-        difference: Ours minus published; `None` where either lacks. Where the paper does not say of
-            what its spread is, the spread is a standard error here.
+        difference: Ours minus published; `None` where either lacks. Where the paper does not say
+            the kind of its spread, the spread is a standard error here.
         as_deviation: The same with that spread as a standard deviation; else `None`.
         kinds: Networks of ours by kind, if they are of two.
         diverged: Seed of each network that diverged, with the step since which its loss is not
@@ -138,7 +138,7 @@ def judge(
     """Judge a claim by its records.
 
     Args:
-        claim: What is judged.
+        claim: Claim to judge.
         records: Networks of its experiment, at one number of steps, one record a seed.
         others: Claims with their records, among which the other rows of the column are looked up,
             and the cell that confirms a goal.
@@ -186,7 +186,7 @@ def judge(
 
 
 def _difference(claim: Claim, published: Published, ours: Summary) -> Difference:
-    """Ours minus a published number, with an interval that is cut where no difference can be."""
+    """Compute ours minus a published number, with an interval cut to possible differences."""
     compare = welch_interval if published.spread is not None else shared_spread_interval
     found = compare(ours, published.summary, claim.rule.confidence)
     reach = published.scale * measure_of(claim.metric).range
@@ -194,7 +194,7 @@ def _difference(claim: Claim, published: Published, ours: Summary) -> Difference
 
 
 def _agreed(judged: Sequence[tuple[Verdict, str]]) -> tuple[Verdict, str]:
-    """The verdict in which all readings of a published number agree; inconclusive without one."""
+    """Find the verdict in which all readings of a published number agree, or inconclusive."""
     (verdict, reason), *others = judged
     if not others:
         return verdict, reason
@@ -202,11 +202,11 @@ def _agreed(judged: Sequence[tuple[Verdict, str]]) -> tuple[Verdict, str]:
     if verdict is other:
         return verdict, f"{reason}; the same whether ± is a standard error or a standard deviation"
     said = f"{verdict} if it is a standard error, {other} if a standard deviation"
-    return Verdict.INCONCLUSIVE, f"the paper does not say what ± is: {said}"
+    return Verdict.INCONCLUSIVE, f"the paper does not say the kind of ±: {said}"
 
 
 def summarize(claim: Claim, records: Sequence[Record]) -> Summary:
-    """Mean and standard error of the claim's score, in its published unit.
+    """Compute the mean and standard error of the claim's score, in its published unit.
 
     Args:
         claim: Which score.
@@ -221,7 +221,7 @@ def summarize(claim: Claim, records: Sequence[Record]) -> Summary:
 
 
 def diverged(claim: Claim, records: Sequence[Record]) -> tuple[tuple[int, int], ...]:
-    """Seeds of the networks that diverged, each with the step since which its loss is not finite.
+    """Find seeds of networks that diverged, each with the step from which its loss is not finite.
 
     Args:
         claim: In whose regime; beside training.
@@ -232,7 +232,7 @@ def diverged(claim: Claim, records: Sequence[Record]) -> tuple[tuple[int, int], 
 
 
 def _learned(claim: Claim, records: Sequence[Record]) -> float | None:
-    """Share of the way from the floor to the best score on training problems, on average."""
+    """Compute the mean share of the way from the floor to the best score in training."""
     task = claim.experiment.task
     if isinstance(task, Environment):  # whose floor is played
         return None
@@ -252,12 +252,12 @@ def _learned(claim: Claim, records: Sequence[Record]) -> float | None:
 
 
 def _since(gone: Sequence[tuple[int, int]]) -> str:
-    """Text on the networks that diverged."""
+    """Describe the networks that diverged."""
     return ", ".join(f"seed {seed} at step {step:,}" for seed, step in gone)
 
 
 def _scores(claim: Claim, records: Sequence[Record]) -> list[float]:
-    """The claim's score of each network that did not diverge, in its published unit."""
+    """Collect the claim's score of each network that did not diverge, in its published unit."""
     scale = claim.published.scale
     kept = [record for record in records if record.diverged(claim.regime) is None]
     return [scale * record.final(claim.regime, claim.metric) for record in kept]
@@ -271,7 +271,7 @@ def _comparison(
     kinds: TwoKinds | None,
     others: Sequence[tuple[Claim, Sequence[Record]]],
 ) -> tuple[Verdict, str]:
-    """Verdict by the difference from a published number.
+    """Judge by the difference from a published number.
 
     Whether networks of two kinds differ is said by Fisher's exact test on the share that solves the
     task, where the published number allows one alone, in place of the interval of the means.
@@ -292,7 +292,7 @@ def _comparison(
         return Verdict.COMPATIBLE, f"no clear difference, but {known}, not to ±{rule.widest:g}"
     if difference.interval.within(rule.margin):
         return Verdict.REPRODUCED, f"all of the interval lies within ±{rule.margin:g}"
-    said = f"no clear difference, and it is within ±{allowed:.3g}, what the paper's noise allows"
+    said = f"no clear difference, and it is within ±{allowed:.3g}, as the paper's noise allows"
     return Verdict.REPRODUCED, said
 
 
@@ -301,14 +301,14 @@ SLOW: Final = 600.0
 
 
 def _star(records: Sequence[Record]) -> int:
-    """Number of networks that a star takes: 20, or ten where one takes over ten minutes."""
+    """Return the number of networks for a star: 20, or ten of over ten minutes each."""
     return 10 if sum(record.seconds for record in records) > SLOW * len(records) else 20
 
 
 def _goal(
     claim: Claim, records: Sequence[Record], others: Sequence[tuple[Claim, Sequence[Record]]]
 ) -> tuple[Verdict, str]:
-    """Verdict on a goal of our own, which networks that nobody had looked at must confirm."""
+    """Judge a goal of our own, which networks that nobody had looked at must confirm."""
     if isinstance(claim.published, Published) or claim.published.goal is None:
         return Verdict.MEASURED, "no published number, no goal"
     goal = claim.published.goal
@@ -335,14 +335,14 @@ def _goal(
 
 
 def _by_hand(claim: Claim, others: Sequence[tuple[Claim, Sequence[Record]]]) -> float | None:
-    """Mean of the row by hand in the column of a claim; `None` where none has run."""
+    """Compute the mean of the row by hand in the column of a claim; `None` where none has run."""
     rule = claim.by_hand(one for one, _ in others)
     found = [record for one, records in others if one is rule for record in records]
     return summarize(rule, found).mean if rule is not None and found else None
 
 
 def _few(records: Sequence[Record]) -> str:
-    """Text on networks that are too few for a star; empty for enough."""
+    """Describe networks that are too few for a star; empty for enough."""
     takes = _star(records)
     return f"{len(records)} of the {takes} networks of a star" if len(records) < takes else ""
 
@@ -353,7 +353,7 @@ def _unconfirmed(
     records: Sequence[Record],
     others: Sequence[tuple[Claim, Sequence[Record]]],
 ) -> str:
-    """Text on what the confirmation of a goal lacks; empty for nothing."""
+    """Describe gaps in the confirmation of a goal; empty for none."""
     if claim.confirmation is None:
         return "no confirmation is named"
     by = claim.confirmation.by
@@ -375,7 +375,7 @@ def _unconfirmed(
 
 
 def _reaches(claim: Claim, goal: float, records: Sequence[Record]) -> tuple[bool, str]:
-    """True if the whole interval reaches the goal and is past the floor; and numbers in words."""
+    """Tell if the whole interval reaches the goal and is past the floor; and numbers in words."""
     published, measure, scores = claim.published, measure_of(claim.metric), _scores(claim, records)
     # An error is turned over, so that more is better.
     sign = -1 if measure.lower_is_better else 1
@@ -393,7 +393,7 @@ def _reaches(claim: Claim, goal: float, records: Sequence[Record]) -> tuple[bool
         return False, f"mean {mean}, {end} is not past the floor {floor:.{digits}f}"
     if min(scores) < max(scores):
         return True, f"mean {mean}, {end}"
-    # Without spread the interval is a point: what is known is how many networks pass.
+    # Without spread the interval is a point: only the number of networks that pass is known.
     count = len(scores)
     share = math.floor(100 * least_share(count, count, claim.rule.confidence))
     said = f"mean {mean}, {count} of {count} networks pass: at least {share} % do"
@@ -403,7 +403,7 @@ def _reaches(claim: Claim, goal: float, records: Sequence[Record]) -> tuple[bool
 
 
 def _without_a_miss(claim: Claim, records: Sequence[Record]) -> str:
-    """Text on the share of problems that may be missed, though no test problem is."""
+    """Describe the share of problems that may be missed, though no test problem is."""
     where = (records[0].steps, claim.regime, claim.metric)
     count = sum(
         score.count
@@ -419,7 +419,7 @@ def _without_a_miss(claim: Claim, records: Sequence[Record]) -> str:
 
 
 def _down(value: float, digits: int, sign: int) -> str:
-    """A number rounded to the worse side, so that a missed goal does not read as reached.
+    """Count a number rounded to the worse side, so that a missed goal does not read as reached.
 
     Args:
         value: The number, turned over where less is better.
@@ -454,7 +454,7 @@ def _check_records(claim: Claim, records: Sequence[Record]) -> None:
 
 
 def _lack(claim: Claim, records: Sequence[Record]) -> str:
-    """Respects in which the records have less than the paper; empty if none."""
+    """List respects in which the records have less than the paper; empty if none."""
     runs = claim.published.needed
     lacks = [f"{len(records)} of {runs} networks"] if len(records) < runs else []
     return ", ".join([*lacks, *claim.lacks(records[0].experiment)])
@@ -463,7 +463,7 @@ def _lack(claim: Claim, records: Sequence[Record]) -> str:
 def _direction(
     claim: Claim, ours: Summary, others: Sequence[tuple[Claim, Sequence[Record]]]
 ) -> tuple[Verdict, str]:
-    """Verdict by the published order against the other rows of the column.
+    """Judge by the published order against the other rows of the column.
 
     Only rows count from which the published number differs clearly. All of them must have been
     run with as many networks and steps as the paper's, and ours must differ from each as clearly
@@ -481,7 +481,7 @@ def _direction(
         if not theirs.clear:
             continue
         if not records or _lack(other, records):
-            return Verdict.NOT_REPRODUCED, f"differs; {other.row} has not been run in full"
+            return Verdict.NOT_REPRODUCED, f"differs; {other.row} was not run in full"
         if diverged(other, records):
             return Verdict.NOT_REPRODUCED, f"differs; {other.row} diverged"
         own = welch_interval(ours, summarize(other, records), confidence)
@@ -494,7 +494,7 @@ def _direction(
 
 
 def _same_column(claim: Claim, other: Claim) -> bool:
-    """True if `other` is another row of the claim's column."""
+    """Tell if `other` is another row of the claim's column."""
     own = (claim.home, claim.group, claim.column, claim.metric)
     others = (other.home, other.group, other.column, other.metric)
     return other.row != claim.row and others == own

@@ -28,5 +28,5 @@ TABLES = (
         *(f"*/{name}+tcn/*" for name in ("esbn", "transformer", "lstm"))
     ),
 )
-"""Every table of claims, and selections from them; the last is the table of `make demo`."""
+"""Tables of claims, all of them, and selections from them; the last is the table of `make demo`."""
 STATEMENTS = PAPER.statements

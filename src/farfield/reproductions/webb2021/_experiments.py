@@ -320,7 +320,7 @@ def variants(cell: Cell) -> Experiment:
 
 
 def _on(task: ProblemTask, cell: Cell, steps: int) -> Experiment:
-    """Build the experiment of a row on a task; its context is that of the row's name."""
+    """Build the experiment of a row on a task; its context follows from the row's name."""
     row = _parse_row(cell.row)
     return Experiment(
         task=task,
