@@ -46,7 +46,7 @@ PAIRED: Final = (
 PALE: Final = 0.35
 """Opacity of the dots of conditions that had fewer steps or networks than published."""
 LEARNED: Final = 5.0
-"""Points above its floor that tell a row that has learned something from one that has not."""
+"""Margin above the floor, in points, from which a row counts as learned."""
 
 Condition = tuple[str, str]
 """Subject and column."""
@@ -324,7 +324,7 @@ def rule_effects(evidence: Evidence, *, baseline: str) -> Plate | None:
 
     Args:
         evidence: Rows of mechanisms and rules.
-        baseline: The rule that all others are compared with.
+        baseline: The rule that all other rules are compared with.
     """
     farthest = _farthest(evidence.report)
     effects = _effects(farthest, baseline)

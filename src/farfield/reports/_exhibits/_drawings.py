@@ -170,7 +170,7 @@ def _title(axes: Axes, panel: Panel, theme: Theme) -> None:
 
 
 def _series(curve: Curve, theme: Theme) -> Series:
-    """Convert a curve to the series whose end is labelled."""
+    """Convert a curve to a series with a label at its end."""
     marker = curve.marker or next(iter(MARKERS))
     return Series(
         label=curve.end, color=_color(curve.color, theme), dashes=curve.line, marker=marker, rows=()

@@ -1,4 +1,4 @@
-"""Exhibits, the figures that consist of them, and the plates that they give."""
+"""Exhibits, the figures that consist of exhibits, and the plates that exhibits return."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Finding:
         what: The quantity.
         paper: Statement of the paper, in words or numbers; empty for none.
         ours: Measured value, with the number of networks behind it.
-        network: The network it is of; `None` where it is of all networks of its row.
+        network: The network of the finding; `None` for all networks of the row.
     """
 
     what: str
@@ -109,7 +109,7 @@ class Plate:
         name: Name of its file, without suffix.
         title: Subject of the picture.
         caption: How to read it, and how the quantities are defined.
-        draw: Draws it for light or dark surroundings; `None` where words are enough.
+        draw: Draws the picture for a light or dark background; `None` for words alone.
         findings: The quantities.
     """
 
@@ -152,7 +152,7 @@ class Quote:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A published figure, or one of our own.
+    """A published figure, or a figure of Farfield.
 
     Args:
         table: The claims behind it, under the figure's key and title.
@@ -361,7 +361,7 @@ def illustrate(figure: Figure, report: Report, store: Store | None) -> tuple[Pla
             exhibits that need no more.
 
     Returns:
-        A plate for each exhibit that there is something to show of.
+        A plate for each exhibit that has something to show.
 
     Raises:
         StoreError: If a trained network is missing.

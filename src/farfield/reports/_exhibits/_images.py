@@ -29,11 +29,11 @@ SHEET: Final = 1.5
 BORDER: Final = 12
 """Number of pixels along each border of a picture that are not shown: networks may lack them."""
 SIDE: Final = 120
-"""Height and width of each picture of ours, pixels: a multiple of 2, 3 and 4."""
+"""Height and width of each generated picture, pixels: a multiple of 2, 3 and 4."""
 FINE: Final = 4
 """Number of points along each side of a pixel over which its gray is averaged."""
 GLYPHS: Final = 4
-"""Number of glyphs along each side of the picture of them."""
+"""Number of glyphs along each side of their picture."""
 PROBLEMS: Final = 200
 """Number of matrices that are answered, the first of the regime."""
 CONTEXT: Final = 8

@@ -42,7 +42,7 @@ DRAWN: Final = 120
 ROOM: Final = 0.12
 """Room beside the points of a panel of keys, as a share of their range."""
 BESIDE: Final = ((-7.0, 5.0), (3.0, 9.0), (8.0, -6.0))
-"""Distance of the numbers of the first positions from their means, points; 0 for later ones."""
+"""Offsets of the numbers of the first positions from their means, in points; later: 0."""
 
 EMBEDDINGS: Final = (
     "Embeddings as the scorer receives them, premises once for each candidate, of {problems} "

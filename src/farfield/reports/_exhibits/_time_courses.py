@@ -209,7 +209,7 @@ def _panel(
     *,
     is_left: bool,
 ) -> Panel:
-    """Lay out the courses of a subject, labelled at their ends."""
+    """Lay out the courses of a subject, with labels at their ends."""
     shared, idle = shared_suffix(rows), measure.scale * measure.reached
     last = max(course.steps[-1] for course in courses.values()) * 1.15
     marks: list[Mark] = [

@@ -1,1 +1,1 @@
-"""Figures of the papers, and of our own."""
+"""Figures of the papers, and further figures."""

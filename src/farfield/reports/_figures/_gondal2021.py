@@ -1,4 +1,4 @@
-"""Figures 3 to 8 of gondal2021, and what the text says of each."""
+"""Figures 3 to 8 of gondal2021: claims, exhibits and quotes from the text."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ FIGURE_7: Final = Figure(
     says=(Quote(of="shown", words="one problem that NI gets right, and ViT and WReN do not"),),
     quick_networks=1,
 )
-"""The paper's is one of the published problems; ours is the first one."""
+"""First validation problem that is generated; the paper shows one of the published problems."""
 
 FIGURE_8: Final = Figure(
     table=Table(
@@ -118,7 +118,7 @@ FIGURE_8: Final = Figure(
     ),
     quick_networks=1,
 )
-"""The paper's is of the published problems, and half of its iterations are four, not two."""
+"""Generated problems, half of the iterations is two; in the paper: published problems, four."""
 
 FIGURES: Final = (FIGURE_3, FIGURE_4, FIGURE_5A, FIGURE_5B, FIGURE_5C, FIGURE_6, FIGURE_7, FIGURE_8)
-"""Every figure, in order."""
+"""Figures of the paper, in order."""

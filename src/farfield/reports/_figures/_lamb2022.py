@@ -1,4 +1,4 @@
-"""Figures of chapters 4, 6 and 8 of lamb2022, and one of our own on the dormant phases."""
+"""Figures of chapters 4, 6 and 8 of lamb2022, and figures without a published counterpart."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TWO_MOONS: Final = TABLES["lamb2022/two-moons"]
 SINGULAR, SINGULAR_VALUES = PAPER.numbers("singular-values.tsv")
 _, NEIGHBORS = PAPER.numbers("neighbors.tsv")
 TASK: Final = COPYING.claims[0].experiment.task
-assert isinstance(TASK, Copying)  # noqa: S101 — what a type checker cannot see
+assert isinstance(TASK, Copying)  # noqa: S101 — for the type checker
 RECALLED: Final = (TASK.length - TASK.dormant) // 2
 """Symbols read before the dormant phase, and recalled after it."""
 
@@ -59,7 +59,7 @@ FIGURE_2: Final = Figure(
     ),
     quick_networks=2,
 )
-"""Drawn on sequences of the length of training, as in the paper."""
+"""Figure on sequences of the length of training, as in the paper."""
 
 FIGURE_3: Final = Figure(
     table=Table(
@@ -80,7 +80,7 @@ FIGURE_3: Final = Figure(
     ),
     quick_networks=1,
 )
-"""The four plots of bouncing balls, with both LSTMs of the text; the fifth is of another task."""
+"""Four plots of bouncing balls, with both LSTMs of the text; the fifth plot shows another task."""
 
 DORMANT_PHASES: Final = Figure(
     table=Table(
@@ -95,7 +95,7 @@ DORMANT_PHASES: Final = Figure(
     exhibits=(dormant_phases(lengths=tuple(range(20, 181)), trained=TASK.dormant),),
     quick_networks=1,
 )
-"""Our own: what a few lengths do not tell, for a network may come back to what it seems to lose."""
+"""Figure without a published counterpart: lost recall may return after longer phases."""
 
 SPIRAL: Final = Figure(
     table=Table(
@@ -168,7 +168,7 @@ NEIGHBORS_OF: Final = Figure(
     ),
     quick_networks=1,
 )
-"""The text does not say how many neighbors vote."""
+"""Number of neighbors (k = 5): chosen by Farfield, as the text names none."""
 
 NEIGHBORS_NARROW: Final = Figure(
     table=Table(
@@ -191,7 +191,7 @@ SAMPLES: Final = Figure(
     exhibits=(generated_images(),),
     quick_networks=1,
 )
-"""Our own: whether the scores of a judge are those of an eye."""
+"""Figure without a published counterpart: images, to check the scores of a judge by eye."""
 
 
 READS: Final = Figure(
@@ -203,7 +203,7 @@ READS: Final = Figure(
     exhibits=(layer_reads(regime="test"),),
     quick_networks=3,
 )
-"""Our own: the paper does not say what is read."""
+"""Figure without a published counterpart: the paper does not name the layers that are read."""
 
 AGENTS: Final = Figure(
     table=Table(
@@ -225,7 +225,7 @@ EFFECTS: Final = Figure(
     exhibits=(rule_effects(baseline="plain"),),
     quick_networks=5,
 )
-"""Our own: where a rule reaches further, and where it harms."""
+"""Figure without a published counterpart: tasks where a rule generalizes further, or harms."""
 
 FIGURES: Final = (
     FIGURE_2,
@@ -241,4 +241,4 @@ FIGURES: Final = (
     AGENTS,
     EFFECTS,
 )
-"""Every figure, in order."""
+"""Figures of the paper and further figures, in order."""

@@ -1,4 +1,4 @@
-"""Every figure, by name."""
+"""Registry of the figures."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from farfield.reports._exhibits._exhibit import Figure
 from farfield.reproductions.internal import ByPaper
 
 FIGURES: Final = ByPaper[Figure]("farfield.reports._figures._{}", "FIGURES")
-"""Every figure and the claims behind it, by name."""
+"""Figures with their claims, by name."""

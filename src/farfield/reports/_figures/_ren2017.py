@@ -57,10 +57,10 @@ T91_IMAGES: Final = Figure(
     exhibits=(restorations(regime="set14", images=(*FIGURE_4, *FIGURE_7)),),
     quick_networks=3,
 )
-"""Our own, with networks that a core trains in minutes."""
+"""Figure without a published counterpart, of networks that one core trains in minutes."""
 
 IMAGES: Final = (FIGURE_4_IMAGES, FIGURE_7_IMAGES, T91_IMAGES)
-"""Every figure of images."""
+"""Figures of images."""
 
 
 FIGURE_2: Final = Figure(
@@ -72,7 +72,7 @@ FIGURE_2: Final = Figure(
     exhibits=(activation_curves(),),
     quick_networks=1,
 )
-"""The paper does not say which constants and inputs it draws."""
+"""Constants and inputs: chosen by Farfield, as the paper names none."""
 
 DEPTH: Final = (
     Quote(of="*/depth", words="“it tends to decrease with depth” (section 4.1)"),
@@ -111,7 +111,7 @@ FIRST: Final = response_pairs(layer="core.convolutions.0", regime="test")
 
 
 def _of_figure_5(table: Table, group: str) -> Table:
-    """The cells of the rows that Figure 5 has."""
+    """Select the cells of the rows of Figure 5."""
     claims = (
         claim
         for claim in table.claims
@@ -131,7 +131,7 @@ FIGURE_5: Final = Figure(
     says=PAIR_CAPTIONS,
     quick_networks=1,
 )
-"""The paper says neither of which images nor how mutual information is estimated."""
+"""Images and estimate of mutual information: chosen by Farfield, as the paper names neither."""
 
 FIGURE_5_NARROW: Final = Figure(
     table=_of_figure_5(CIFAR_NARROW, ""), exhibits=(FIRST,), says=PAIR_CAPTIONS, quick_networks=1
@@ -174,4 +174,4 @@ FIGURES: Final = (
     FIGURE_6_NARROW,
     *IMAGES,
 )
-"""Every figure, in order."""
+"""Figures of the paper and further figures, in order."""

@@ -1,4 +1,4 @@
-"""Figures S1–S8 of webb2020: the claims behind each, and what the supplement says of it."""
+"""Figures S1–S8 of webb2020: claims, exhibits and quotes from the supplement."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from farfield.reproductions import Table
 from farfield.reproductions.webb2020 import PAPER
 
 LOSS: Final = 0.2
-"""Where a network counts as converged: a tenth of the ln 7 that guessing costs. The supplement
-shows curves and names no level."""
+"""Loss at which a network counts as converged: a tenth of ln 7, the loss of guessing. The
+supplement shows curves and names no level."""
 
 QUICK_NETWORKS: Final = 2
 
 
 def _rows(key: str, title: str, regime: str, *rows: str) -> Table:
-    """One cell of each of some rows of Table 1."""
+    """Select rows of Table 1, in one regime."""
     claims = [
         claim
         for claim in PAPER.tables["table-1"].claims
@@ -87,7 +87,7 @@ ELSEWHERE: Final = (
 
 
 def _embeddings(region: int) -> Figure:
-    """The figure of one region, from 1."""
+    """Build the figure of the embeddings in one region, counted from 1."""
     number, trained = region + 2, region == 1
     return Figure(
         table=_rows(
@@ -121,4 +121,4 @@ FIGURES: Final = (
     FIGURE_S7,
     FIGURE_S8,
 )
-"""Every figure, in order."""
+"""Figures of the supplement, in order."""

@@ -1,4 +1,4 @@
-"""Figures 3–9 of webb2021: the claims behind each, and what the text says of it."""
+"""Figures 3–9 of webb2021: claims, exhibits and quotes from the text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EASY: Final = Quote(
 
 
 def _selected(key: str, title: str, sources: Iterable[Table], *patterns: str) -> Table:
-    """Published cells of several tables as the claims behind a figure."""
+    """Collect the published cells of several tables as the claims of a figure."""
     claims: list[Claim] = []
     for table in sources:
         claims += [claim for claim in table.claims if isinstance(claim.published, Published)]
@@ -37,9 +37,9 @@ def _selected(key: str, title: str, sources: Iterable[Table], *patterns: str) ->
 
 
 def _models(key: str, title: str, numbers: Iterable[int], regime: str, *more: str) -> Table:
-    """The models as Figures 3–5, 7 and 8 show them: with TCN.
+    """Select the models of Figures 3–5, 7 and 8: with TCN.
 
-    All but the PrediNet on same/different, which is shown without (appendix A.5.1).
+    The PrediNet on same/different is shown without TCN (appendix A.5.1).
     """
     full = [PAPER.tables[f"table-{number}"] for number in (9, 10, 11, 12, 19)]
     rows = ("esbn", "transformer", "ntm", "mnm", "lstm", "rn")
@@ -179,4 +179,4 @@ FIGURE_9: Final = Figure(
 )
 
 FIGURES: Final = (FIGURE_3, FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8, FIGURE_9)
-"""Every figure, in order."""
+"""Figures of the paper, in order."""
