@@ -131,7 +131,7 @@ def test_records_come_from_a_store(tmp_path):
 def test_a_claim_on_a_regime_that_is_not_there_is_named():
     row = tabulate(column(), lambda claim: []).rows[0]
     object.__setattr__(row.claim, "regime", "withheld-97")
-    with pytest.raises(ValueError, match=r"regime that its task has not: 'withheld-97'"):
+    with pytest.raises(ValueError, match=r"regime that its task lacks: 'withheld-97'"):
         _ = row.distance
 
 

@@ -24,7 +24,7 @@ class Coverage:
 
     Args:
         name: Its name, as printed or on the command line.
-        title: What it shows.
+        title: Title in one line.
         printed: Where it is printed; `None` for one of our own.
         keys: The tables or figures of claims that test it.
         cells: Cells of these.
@@ -72,17 +72,17 @@ class Coverage:
 
 @final
 class _Run(NamedTuple):
-    """A wanted run with what it trains."""
+    """A wanted run with the claims that it trains."""
 
     wanted: Wanted
     trains: frozenset[Experiment]
 
 
 def coverage(folder: Path) -> dict[str, list[Coverage]]:
-    """Every table and figure that a paper prints, then the tables of our own beside it, by paper.
+    """Return by paper every table and figure that it prints, then our own tables beside it.
 
     Args:
-        folder: What `export` wrote to, with the wanted runs; it may be absent.
+        folder: Folder of `export`, with the wanted runs; it may be absent.
 
     Raises:
         ValueError: If a file is damaged.
@@ -91,10 +91,10 @@ def coverage(folder: Path) -> dict[str, list[Coverage]]:
 
 
 def coverage_of(recorded: Recorded, wanted: Iterable[Wanted]) -> dict[str, list[Coverage]]:
-    """The same from what was read.
+    """Return the same from records in memory.
 
     Args:
-        recorded: What was run.
+        recorded: Recorded runs.
         wanted: The runs that are wanted.
     """
     runs = [_Run(one, frozenset(claim.experiment for claim in one.claims)) for one in wanted]
@@ -114,7 +114,7 @@ def coverage_of(recorded: Recorded, wanted: Iterable[Wanted]) -> dict[str, list[
 
 
 def _tables(paper: str, item: Printed) -> list[Table]:
-    """The claims that test a printed table or figure."""
+    """Return the claims that test a printed table or figure."""
     keys = [f"{paper}/{key}" for key in item.keys]
     return [TABLES[key] if key in TABLES else FIGURES[key].table for key in keys]
 
@@ -126,7 +126,7 @@ def _covered(
     recorded: Recorded,
     runs: Sequence[_Run],
 ) -> Coverage:
-    """Runs of some tables."""
+    """Return runs of some tables."""
     claims = tuple(claim for table in tables for claim in table.claims)
     rows = {claim.name: recorded.row(claim) for claim in claims}
     untrained = sum(row is not None and row.claim.trains_nothing for row in rows.values())
@@ -148,7 +148,7 @@ def _covered(
 
 
 def is_full(row: Row) -> bool:
-    """True for a cell with all steps and as many networks as a verdict takes.
+    """Tell if it is a cell with all steps and as many networks as a verdict takes.
 
     Args:
         row: A row with records.
@@ -157,7 +157,7 @@ def is_full(row: Row) -> bool:
 
 
 def _why(printed: Printed | None, lacking: Sequence[Claim], run: Wanted | None) -> Iterable[str]:
-    """Reasons for which cells are not run in full."""
+    """Return reasons for which cells are not run in full."""
     if printed is not None and printed.why:
         return [printed.why]
     judged = [(claim, judge(claim, [], data_missing=True)) for claim in lacking]
@@ -170,7 +170,7 @@ def _why(printed: Printed | None, lacking: Sequence[Claim], run: Wanted | None) 
 
 
 def _best(lacking: Sequence[Claim], runs: Iterable[_Run]) -> Wanted | None:
-    """The run that gives the most of some cells, of equal ones the shortest."""
+    """Find the run that covers the most of some cells, of equal runs the shortest."""
     counts = Counter(claim.experiment for claim in lacking)
     given = [
         (sum(count for one, count in counts.items() if one in run.trains), run.wanted)

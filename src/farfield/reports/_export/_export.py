@@ -35,7 +35,7 @@ MISSING: Final = "missing-commits.toml"
 """Name of the list of commits in a folder of exports."""
 
 LARGEST_NOTES: Final = 1 << 22
-"""Its bytes."""
+"""Size in bytes."""
 
 
 @final
@@ -43,7 +43,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Reason for some cells that are not reproduced.
 
     Args:
-        cells: Names of cells, that of the table before them; `*` stands for anything.
+        cells: Names of cells, that of the table before them; `*` matches anything.
         why: The reason, in a line.
     """
 
@@ -51,7 +51,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     why: str
 
     def holds_for(self, claim: Claim) -> bool:
-        """True if it is the reason for a cell.
+        """Tell if it is the reason for a cell.
 
         Args:
             claim: The cell.
@@ -67,7 +67,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         command: Command that runs it.
         minutes: Estimate of its time.
         device: Where it runs.
-        why: What it is for, in a line.
+        why: Purpose in a line.
     """
 
     command: str
@@ -77,7 +77,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The cells that it runs."""
+        """Cells that it runs."""
         _, _, name, *options = shlex.split(self.command)
         pairs = zip(options[::2], options[1::2], strict=True)
         cells = [pattern for option, pattern in pairs if option == "--cell"]
@@ -86,7 +86,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def time(self) -> str:
-        """The estimate in words, e.g. `9 h of a CPU core`."""
+        """Cost in words, e.g. `9 h of a CPU core`."""
         place = "a GPU" if self.device == "cuda" else "a CPU core"
         hours = self.minutes / 60
         amount = f"{self.minutes:.0f} min" if hours < 1 else f"{hours:,.0f} h"
@@ -116,7 +116,7 @@ HEAD: Final = """\
 
 
 def load_reasons(folder: Path) -> tuple[Reason, ...]:
-    """The reasons in a folder of exports; none where it has no such file.
+    """Read the reasons in a folder of exports; a folder without the file has no reasons.
 
     Args:
         folder: The folder.
@@ -128,7 +128,7 @@ def load_reasons(folder: Path) -> tuple[Reason, ...]:
 
 
 def load_wanted(folder: Path) -> tuple[Wanted, ...]:
-    """The wanted runs in a folder of exports; none where it has no such file.
+    """Read the wanted runs in a folder of exports; a folder without the file has no runs.
 
     Args:
         folder: The folder.
@@ -199,7 +199,7 @@ class Line(
 
     Args:
         cell: Name of the cell within its table.
-        record: What the run left.
+        record: Record of the run.
         superseded: True for a run of an earlier recipe, which the claim no longer has.
     """
 
@@ -216,7 +216,7 @@ class Line(
 def export(table: Table, find: Finder, folder: Path, *, any_commit: bool = False) -> list[Path]:
     """Write the records behind a table as text, `<folder>/<paper>/<table>.jsonl`.
 
-    A selection from several tables is written to the files of those. What a file holds of other
+    A selection from several tables is written to their files. Lines of a file for other
     cells, budgets and seeds stays; of the same run the new record wins. Runs of an experiment that
     a claim no longer has stay as superseded ones. The same records give the same bytes.
 
@@ -265,7 +265,7 @@ def check_commits(tables: Iterable[Table], find: Finder, folder: Path) -> None:
     Args:
         tables: The claims.
         find: The records of a claim.
-        folder: Where they would be exported to; what it holds already is not refused.
+        folder: Where they would be exported to; lines that it holds already are not refused.
 
     Raises:
         ValueError: If a network comes from an uncommitted tree, or from a commit that the
@@ -293,19 +293,19 @@ def check_commits(tables: Iterable[Table], find: Finder, folder: Path) -> None:
 
 
 def _lines_at(folder: Path, home: str) -> frozenset[bytes]:
-    """The lines of an exported table as they are written."""
+    """Return the lines of an exported table as written."""
     path = expand_home(folder) / f"{home}.jsonl"
     return frozenset(encode([line]) for line in load_export(path)) if path.exists() else frozenset()
 
 
 def _counted(cells: Mapping[str, list[Record]]) -> str:
-    """Number of networks behind some cells, one of several cells once."""
+    """Compute the number of networks behind some cells, one of several cells once."""
     runs = {(record.key, record.seed) for records in cells.values() for record in records}
     return text.networks(len(runs))
 
 
 def _named(cells: Mapping[str, list[Record]]) -> str:
-    """Some cells with seeds and commits, the first ones of many."""
+    """Name some cells with seeds and commits, the first cells of many."""
     named = [
         f"{name}, seeds {text.ranges([record.seed for record in records])} "
         f"of {excerpt(' '.join(sorted({record.commit or 'no commit' for record in records})))}"
@@ -316,7 +316,7 @@ def _named(cells: Mapping[str, list[Record]]) -> str:
 
 
 def _marked(claims: Mapping[str, Claim], lines: Iterable[Line]) -> Iterator[Line]:
-    """Lines, those as superseded whose claim has another experiment by now."""
+    """Mark lines as superseded whose claim has another experiment by now."""
     same: dict[tuple[str, str], bool] = {}
     for line in lines:
         claim, record = claims.get(line.cell), line.record
@@ -330,13 +330,13 @@ def _marked(claims: Mapping[str, Claim], lines: Iterable[Line]) -> Iterator[Line
 
 
 def line_of(claim: Claim, record: Record) -> Line:
-    """The record with the scores of training and of the claim's regime, in the claim's metric.
+    """Return the record with scores of training and the claim's regime in the claim's metric.
 
     Of the parts of that metric, e.g. `r2/function-21`, the last scores are kept. One network may
     answer for dozens of claims, a line each.
 
     Args:
-        claim: What it answers for.
+        claim: Claim that it answers.
         record: The record.
     """
     metrics = {claim.metric, metric_of(claim.experiment.task), "loss", DIVERGED}
@@ -352,7 +352,7 @@ def line_of(claim: Claim, record: Record) -> Line:
 
 
 def encode(lines: Iterable[Line]) -> bytes:
-    """Lines as text, sorted; the same lines give the same bytes.
+    """List the lines as text, sorted; the same lines give the same bytes.
 
     Args:
         lines: The lines, in any order.
@@ -363,11 +363,11 @@ def encode(lines: Iterable[Line]) -> bytes:
 
 
 NOT_FINITE: Final = ("nan", "inf", "-inf")
-"""Scores that JSON has no numbers for, as they are written."""
+"""Texts of scores that JSON has no numbers for."""
 
 
 def _as_text(line: Line) -> Line | dict[str, Any]:
-    """A line with scores that are not finite as text."""
+    """Return a line with scores that are not finite as text."""
     if all(math.isfinite(score.value) for score in line.record.scores):
         return line
     plain: dict[str, Any] = msgspec.to_builtins(line)
@@ -378,7 +378,7 @@ def _as_text(line: Line) -> Line | dict[str, Any]:
 
 
 def _from_text(text: bytes) -> Line:
-    """A line, some of whose scores may be text."""
+    """Return a line, some of whose scores may be text."""
     plain = msgspec.json.decode(text)
     for score in plain["record"]["scores"]:
         if score["value"] in NOT_FINITE:
@@ -387,7 +387,7 @@ def _from_text(text: bytes) -> Line:
 
 
 def load_export(path: Path) -> list[Line]:
-    """Read what `export` wrote.
+    """Read a file that `export` wrote.
 
     Args:
         path: The file.
@@ -414,10 +414,10 @@ def load_export(path: Path) -> list[Line]:
 
 
 def exported_at(folder: Path, budget: Budget, seeds: int | None = None) -> Finder:
-    """Finds the records of a claim at a budget in what `export` wrote.
+    """Find the records of a claim at a budget in files that `export` wrote.
 
     Args:
-        folder: What was written to.
+        folder: Folder that `export` wrote to.
         budget: Share of the paper's steps.
         seeds: Only seeds below this number; all of them if `None`.
 
@@ -443,7 +443,7 @@ def exported_at(folder: Path, budget: Budget, seeds: int | None = None) -> Finde
 
 
 def _decode(decoder: msgspec.json.Decoder[Line], text: bytes, where: str) -> Line:
-    """One line, checked."""
+    """Return one line, checked."""
     if not text.endswith(b"\n"):
         raise ValueError(f"{where}: the line is cut short or longer than {LARGEST_LINE} bytes")
     try:
@@ -480,7 +480,7 @@ def _check(line: Line, where: str) -> None:
 
 
 def _check_key(record: Record, where: str) -> None:
-    """Raise `ValueError` unless a record's key is that of its experiment."""
+    """Raise `ValueError` unless a record's key is the key of its experiment."""
     try:
         key = Experiment.key_of(record.experiment)
     except (ValueError, RecursionError) as error:

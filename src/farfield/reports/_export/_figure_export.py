@@ -30,7 +30,7 @@ PAPER_IMAGES: Final = "the paper's own images"
 
 
 def images_of(claim: Claim, record: Record) -> str:
-    """Text of the task's fields that the claim leaves free; empty if there are none.
+    """Format the text of the task's fields that the claim leaves free; empty if there are none.
 
     Args:
         claim: The claim.
@@ -75,11 +75,11 @@ class TrainedNetwork(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 @final
 class ExhibitExport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A plate without what draws it.
+    """A plate without its drawing.
 
     Args:
         name: Its name.
-        title: What it shows.
+        title: Title in one line.
         caption: How to read it.
         digest: SHA-256 of the picture as a file; `None` where there is none.
         findings: The quantities.
@@ -99,9 +99,9 @@ class FigureExport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     Args:
         figure: Its key.
         budget: Of its runs.
-        images: What its networks were shown, in words; empty where there is no choice.
+        images: Images of its networks, in words; empty where there is no choice.
         networks: Those it was measured on.
-        exhibits: What it shows.
+        exhibits: Its exhibits.
     """
 
     figure: str
@@ -112,12 +112,12 @@ class FigureExport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     @property
     def place(self) -> str:
-        """Its file within a folder of results, without suffix."""
+        """File within a folder of results, without suffix."""
         shown = "" if self.images in {"", BUILT_IN} else self.images.removeprefix("the paper's ")
         return "-".join([self.figure, self.budget, *shown.split()])
 
     def picture(self, exhibit: ExhibitExport) -> str:
-        """The file of a picture within a folder of results.
+        """Format the file of a picture within a folder of results.
 
         Args:
             exhibit: One of the figure's.
@@ -126,7 +126,7 @@ class FigureExport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 def digest_of(line: Line) -> str:
-    """SHA-256 of a line as `export` writes it.
+    """Format the SHA-256 of a line as `export` writes it.
 
     Args:
         line: The line.
@@ -137,16 +137,16 @@ def digest_of(line: Line) -> str:
 def export_figure(
     report: Report, plates: Sequence[Plate], folder: Path, budget: Budget
 ) -> list[Path]:
-    """Write what a figure measures, `<folder>/<paper>/<figure>-<budget>.json`, and its pictures.
+    """Write measurements of a figure, `<folder>/<paper>/<figure>-<budget>.json`, and pictures.
 
-    What was there of the same figure, budget and images is replaced, but for findings of single
+    Files of the same figure, budget and images are replaced, except for findings of single
     networks that are recorded as they were then and are not among those measured now. Nothing is
     written where there is no plate. If it is cut short, text and pictures do not go together, which
     `load_figure` sees.
 
     Args:
-        report: The figure's cells with what was found.
-        plates: What it shows, from `illustrate`.
+        report: The figure's cells with their results.
+        plates: Its plates, from `illustrate`.
         folder: Where to; made if need be.
         budget: Of the runs.
 
@@ -204,7 +204,7 @@ def export_figure(
 
 
 def _with_earlier(figure: FigureExport, folder: Path) -> FigureExport:
-    """The figure with what its text of before says of single networks that are still recorded."""
+    """Return the figure with earlier sentences on single networks that are still recorded."""
     path = folder / f"{figure.place}.json"
     if not path.exists():
         return figure
@@ -235,7 +235,7 @@ def _with_earlier(figure: FigureExport, folder: Path) -> FigureExport:
 
 
 def _digests(folder: Path, table: str) -> set[str]:
-    """Digests of the lines of a table."""
+    """Return digests of the lines of a table."""
     path = folder / f"{table}.jsonl"
     return {digest_of(line) for line in load_export(path)} if path.exists() else set()
 
@@ -245,7 +245,7 @@ def _sha(content: bytes) -> str:
 
 
 def load_figure(path: Path, folder: Path) -> FigureExport:
-    """Read what `export_figure` wrote.
+    """Read a file that `export_figure` wrote.
 
     Args:
         path: The text.
@@ -262,7 +262,7 @@ def load_figure(path: Path, folder: Path) -> FigureExport:
     except OSError as error:
         raise ValueError(f"cannot read {where}: {error.strerror or error}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"{where}: not what a figure measures: {excerpt(error)}") from error
+        raise ValueError(f"{where}: not measurements of a figure: {excerpt(error)}") from error
     if found.figure not in FIGURES or path != folder / f"{found.place}.json":
         raise ValueError(
             f"{where}: figure, budget and images must be those of its name, "
@@ -275,7 +275,7 @@ def load_figure(path: Path, folder: Path) -> FigureExport:
             raise ValueError(f"{where}: {cell} must be a cell of the figure")
     names = [exhibit.name for exhibit in found.exhibits]
     if len(set(names)) < len(names) or not all(map(NAME.fullmatch, names)):
-        raise ValueError(f"{where}: exhibits must have names of their own, got {excerpt(names)}")
+        raise ValueError(f"{where}: exhibits must have different names, got {excerpt(names)}")
     for exhibit in found.exhibits:
         _check_picture(found, exhibit, folder)
     return found

@@ -19,18 +19,18 @@ from farfield.reports._tables._markdown import as_words, table_line
 from farfield.reproductions import Claim, Published, Unpublished, Verdict
 
 RECIPE: Final = (
-    "A *recipe* is a way of training; its number tells how many were tried with the scores on the "
-    "tests in sight. The *confirmation* says what confirms a goal that no row by hand "
-    "reaches, or what a star lacks."
+    "A *recipe* is a way of training; its number counts the recipes that were tried with the "
+    "scores on the tests in sight. The *confirmation* says what confirms a goal that no row by "
+    "hand reaches, or what a star lacks."
 )
-"""The columns of the goals in words."""
+"""Columns of the goals in words."""
 
 
 def goal_lines(recorded: Recorded) -> list[str]:
-    """Lines of the table of goals that were run: verdict, recipe and confirmation of each.
+    """List the lines of the table of goals that were run: verdict, recipe and confirmation of each.
 
     Args:
-        recorded: What was run.
+        recorded: Recorded runs.
     """
     signs = "; ".join(f"{SIGNS[verdict]} {verdict.value}" for verdict in GOALS)
     lines = [f"{signs}. {text.STAR} {RECIPE}", ""]
@@ -40,11 +40,11 @@ def goal_lines(recorded: Recorded) -> list[str]:
 
 
 def goals_of_table(key: str, reports: Mapping[Kind, Report]) -> list[list[str]]:
-    """Lines of the goals of a table, one for each verdict, recipe and confirmation.
+    """List the lines of the goals of a table, one for each verdict, recipe and confirmation.
 
     Args:
         key: The table.
-        reports: What was run of it.
+        reports: Reports of its runs.
     """
     found: dict[tuple[Verdict, str, str], dict[str, list[Claim]]] = {}
     for row in (row for report in reports.values() for row in report.rows if _has_goal(row)):
@@ -67,7 +67,7 @@ def goals_of_table(key: str, reports: Mapping[Kind, Report]) -> list[list[str]]:
 
 
 def _confirmation(row: Row) -> str:
-    """Text on the confirmation of a goal: what confirms it, or what is lacking."""
+    """Format the text on the confirmation of a goal, or on its gaps."""
     if row.judgement.verdict is Verdict.UNCONFIRMED:
         return row.judgement.reason.partition("not confirmed: ")[2]
     named = row.claim.confirmation
@@ -89,11 +89,11 @@ def _columns(claims: Sequence[Claim]) -> str:
 
 
 def goals_of(paper: str, recorded: Recorded) -> Counter[Verdict]:
-    """Number of goals of a paper that were run, by verdict.
+    """Compute the number of goals of a paper that were run, by verdict.
 
     Args:
         paper: Key of the paper.
-        recorded: What was run.
+        recorded: Recorded runs.
     """
     return Counter(
         row.judgement.verdict
@@ -127,7 +127,7 @@ RUN: Final = """\
 | paper | tables, figures | with claims | printed | declared | built | in full | in part | nothing trained |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 """  # noqa: E501
-"""Head of the table of what is run."""
+"""Head of the table of runs."""
 
 RUN_TERMS: Final = """\
 *With claims* are the tables and figures that something here tests. *Printed* are the numbers in the
@@ -136,7 +136,7 @@ the rule of the verdict. *Built* are the declared numbers whose model exists her
 were run with all steps and as many networks as a verdict takes, numbers *in part* with less.
 *Nothing trained* are the numbers of methods that learn nothing, e.g. bicubic enlargement.
 """
-"""The columns of `RUN` in words."""
+"""Columns of `RUN` in words."""
 
 CAME: Final = """\
 | paper | verdicts on networks | inconclusive | called different | by chance | nothing trained | goals of our own |
@@ -151,7 +151,7 @@ margin. Of the numbers whose networks scatter, those are *called different* that
 print (↗ or ✗). *By chance* is how many would be called different if nothing differed. A *goal* is a
 number of our own that networks are to reach.
 """
-"""The columns of `CAME` in words."""
+"""Columns of `CAME` in words."""
 
 BAR: Final[dict[str, tuple[Verdict, ...]]] = {
     "█": (Verdict.REPRODUCED,),
@@ -161,7 +161,7 @@ BAR: Final[dict[str, tuple[Verdict, ...]]] = {
 """Blocks of a bar, and the verdicts that they are for."""
 
 RULE: Final = "../../benchmarks/results/verdicts/rule.md"
-"""The page of `python -m benchmarks.verdicts` as `docs/results` sees it."""
+"""Page of `python -m benchmarks.verdicts` as `docs/results` sees it."""
 
 WIDTH: Final = 20
 """Blocks of a whole bar."""
@@ -182,10 +182,10 @@ def index_page(
     reasons: Sequence[Reason],
     folder: str,
 ) -> str:
-    """The page, as Markdown.
+    """Format the page, as Markdown.
 
     Args:
-        recorded: What was run.
+        recorded: Recorded runs.
         covered: How far everything was run, by paper.
         reasons: Why results are not reproduced.
         folder: Path of the folder of exports from the page.
@@ -211,7 +211,7 @@ def index_page(
 
 
 def _run(paper: str, covered: Sequence[Coverage], recorded: Recorded) -> list[str]:
-    """Line of a paper in the table of runs."""
+    """Return the line of a paper in the table of runs."""
     printed = [(one, one.printed) for one in covered if one.printed is not None]
     tables = [(one, item.numbers) for one, item in printed if item.numbers]
     rows = _printed_rows(covered, recorded)
@@ -231,7 +231,7 @@ def _run(paper: str, covered: Sequence[Coverage], recorded: Recorded) -> list[st
 
 
 def _came(paper: str, covered: Sequence[Coverage], recorded: Recorded) -> list[str]:
-    """Line of a paper in the table of verdicts."""
+    """Return the line of a paper in the table of verdicts."""
     rows = [row for row in _printed_rows(covered, recorded) if is_full(row)]
     counts, untrained = (
         Counter(row.judgement.verdict for row in rows if row.claim.trains_nothing == nothing)
@@ -250,12 +250,12 @@ def _came(paper: str, covered: Sequence[Coverage], recorded: Recorded) -> list[s
 
 
 def _page(paper: str) -> str:
-    """A link to the page of a paper."""
+    """Format a link to the page of a paper."""
     return f"[{paper}]({paper}.md)"
 
 
 def _printed_rows(covered: Sequence[Coverage], recorded: Recorded) -> list[Row]:
-    """Rows of the published numbers in the tables that a paper prints, where run."""
+    """Return rows of the published numbers in the tables that a paper prints, where run."""
     claims = {
         claim.name: claim
         for one in covered
@@ -267,7 +267,7 @@ def _printed_rows(covered: Sequence[Coverage], recorded: Recorded) -> list[Row]:
 
 
 def _bar(counts: Counter[Verdict]) -> str:
-    """Verdicts as a bar and as numbers."""
+    """Format verdicts as a bar and as numbers."""
     if not counts:
         return text.MISSING
     sizes = {block: sum(counts[one] for one in verdicts) for block, verdicts in BAR.items()}
@@ -278,14 +278,14 @@ def _bar(counts: Counter[Verdict]) -> str:
 
 
 def _numbers(counts: Counter[Verdict]) -> str:
-    """Verdicts as numbers, each with its sign."""
+    """Format verdicts as numbers, each with its sign."""
     return " ".join(
         f"{counts[verdict]} {sign}" for verdict, sign in SIGNS.items() if counts[verdict]
     )
 
 
 def _legend() -> str:
-    """The signs of the bars in words."""
+    """Format the signs of the bars in words."""
     words = [
         f"{block} {' or '.join(f'{SIGNS[one]} {one.value}' for one in verdicts)}"
         for block, verdicts in BAR.items()
@@ -294,7 +294,7 @@ def _legend() -> str:
 
 
 def _by_chance(recorded: Recorded) -> list[str]:
-    """A sentence on the numbers that are called different, and how many would be by chance."""
+    """Return a sentence on numbers that are called different, and how many would be by chance."""
     rows = [
         row
         for reports in recorded.reports.values()
@@ -319,28 +319,28 @@ def _by_chance(recorded: Recorded) -> list[str]:
 
 
 def _is_compared(row: Row) -> bool:
-    """True for a row with a verdict by an interval of the difference."""
+    """Tell if it is a row with a verdict by an interval of the difference."""
     return row.judgement.difference is not None and row.judgement.verdict in JUDGED
 
 
 def _is_scattered(row: Row) -> bool:
-    """True for a row of trained networks with different scores."""
+    """Tell if it is a row of trained networks with different scores."""
     ours = row.judgement.ours
     return not row.claim.trains_nothing and ours is not None and bool(ours.standard_error)
 
 
 def _different(rows: Iterable[Row]) -> int:
-    """Number of rows that are called different."""
+    """Compute the number of rows that are called different."""
     return sum(row.judgement.verdict in DIFFERENT for row in rows)
 
 
 def _chance(rows: Iterable[Row]) -> float:
-    """Number of rows that would be called different if nothing differed."""
+    """Compute the number of rows that would be called different if nothing differed."""
     return sum(1 - row.claim.rule.confidence for row in rows)
 
 
 def _origins(recorded: Recorded) -> list[str]:
-    """A sentence on the records whose code nobody can look up, by paper."""
+    """Return a sentence on the records whose code nobody can look up, by paper."""
     total, uncommitted, unknown = 0, Counter[str](), Counter[str]()
     for key, reports in recorded.reports.items():
         paper = key.partition("/")[0]
@@ -361,7 +361,7 @@ def _origins(recorded: Recorded) -> list[str]:
 
 
 def _failures(recorded: Recorded, reasons: Sequence[Reason]) -> list[str]:
-    """A line for each reason, with the cells that it is the reason for."""
+    """Return a line for each reason, with the cells that it is the reason for."""
     found: dict[str, dict[str, list[str]]] = {}
     for key, reports in recorded.reports.items():
         for report in reports.values():
@@ -374,13 +374,13 @@ def _failures(recorded: Recorded, reasons: Sequence[Reason]) -> list[str]:
 
 
 def _cells(found: tuple[str, Sequence[str]]) -> str:
-    """Some cells of a table, with a link to it."""
+    """Format some cells of a table, with a link to it."""
     key, places = found
     return f"{table_link(key)} {as_words(', '.join(dict.fromkeys(places)))}"
 
 
 def _pictures(recorded: Recorded, folder: str) -> list[str]:
-    """The pictures, each with the title of its exhibit."""
+    """Return the pictures, each with the title of its exhibit."""
     there = {
         figure.picture(exhibit): exhibit.title
         for figure in recorded.figures

@@ -66,14 +66,14 @@ them."""
 
 
 def results_pages(folder: Path, seen_from_pages: str = FROM_PAGES) -> dict[str, str]:
-    """The pages and the tables of all runs, by the name of their file.
+    """Return the pages and the tables of all runs, by the name of their file.
 
     Args:
-        folder: What `export` and `export_figure` wrote to, with the reasons and the wanted runs.
+        folder: Folder of `export` and `export_figure`, with the reasons and the wanted runs.
         seen_from_pages: How the pages name it.
 
     Raises:
-        ValueError: If a file is damaged, or holds what belongs to no claim, naming file and line,
+        ValueError: If a file is damaged, or holds lines of no claim, naming file and line,
             or if a figure is not of networks as the files hold them.
     """
     recorded = Recorded(folder)
@@ -87,7 +87,7 @@ def results_pages(folder: Path, seen_from_pages: str = FROM_PAGES) -> dict[str, 
 
 
 def _page(paper: str, covered: Sequence[Coverage], recorded: Recorded, folder: str) -> str:
-    """The page of a paper: how far it was run, its tables, its words and its figures."""
+    """Format the page of a paper: how far it was run, its tables, its words and its figures."""
     tables = {key: table for key, table in TABLES.items() if key.startswith(f"{paper}/")}
     shown = [key for key in tables if _is_shown(key, recorded)]
     figures = [one for one in recorded.figures if one.figure.startswith(f"{paper}/")]
@@ -107,7 +107,7 @@ def _page(paper: str, covered: Sequence[Coverage], recorded: Recorded, folder: s
 
 
 def _is_shown(key: str, recorded: Recorded) -> bool:
-    """True for a table with published numbers of its own, or with a cell that was run in full."""
+    """Check for a table with its own published numbers, or with a cell that was run in full."""
     table = TABLES[key]
     if {claim.home for claim in table.claims} != {key}:
         return False
@@ -120,7 +120,7 @@ def _has_full(reports: Mapping[Kind, Report]) -> bool:
 
 
 def _how_far(covered: Sequence[Coverage]) -> list[str]:
-    """A line for each table and figure: what was run of it, and why not all."""
+    """Return a line for each table and figure: its runs, and reasons for missing runs."""
     lines = ["## How far", ""]
     head = ("printed", "results", "tested by", "run", "the rest", "estimate")
     for own in (False, True):
@@ -133,7 +133,7 @@ def _how_far(covered: Sequence[Coverage]) -> list[str]:
 
 
 def _covered_line(one: Coverage) -> str:
-    """Coverage of one table or figure by runs."""
+    """Format the coverage of one table or figure by runs."""
     instead = one.printed.instead if one.printed is not None else ()
     keys = [key.partition("/")[2] for key in one.keys]
     tested = ", ".join([*keys, *(f"instead {key}" for key in instead)]) or "–"
@@ -143,7 +143,7 @@ def _covered_line(one: Coverage) -> str:
 
 
 def _table(key: str, recorded: Recorded) -> list[str]:
-    """A table as printed, and again for other images."""
+    """Return a table as printed, and again for other images."""
     table = TABLES[key]
     lines = [f"## {key.partition('/')[2]}", "", f"{table.title}.{_planned(table)}", ""]
     lines += _grids(table, table.claims, recorded.row)
@@ -155,7 +155,7 @@ def _table(key: str, recorded: Recorded) -> list[str]:
 
 
 def _earlier(tables: Iterable[Mapping[Kind, Report]]) -> list[str]:
-    """Numbers of recipes that claims had before, as they were."""
+    """Return numbers of recipes that claims had before, as they were."""
     rows = {row.claim.name: row for kinds in tables for report in kinds.values()
             for row in report.rows if row.earlier}  # fmt: skip
     if not rows:
@@ -180,13 +180,13 @@ def _earlier(tables: Iterable[Mapping[Kind, Report]]) -> list[str]:
 
 
 def _planned(table: Table) -> str:
-    """A sentence on steps that the paper does not name."""
+    """Format a sentence on steps that the paper does not name."""
     published = any(isinstance(claim.published, Published) for claim in table.claims)
     return " The paper does not say how long it trains." * (published and not table.steps_published)
 
 
 def _grids(table: Table, claims: Sequence[Claim], find: Callable[[Claim], Row | None]) -> list[str]:
-    """Some cells of a table, a grid a subject."""
+    """Return some cells of a table, a grid a subject."""
     order = list(dict.fromkeys(claim.column for claim in table.claims))
     several = len({claim.subject for claim in table.claims}) > 1
     lines = []
@@ -198,7 +198,7 @@ def _grids(table: Table, claims: Sequence[Claim], find: Callable[[Claim], Row | 
 
 
 def _figure(figure: FigureExport, recorded: Recorded, folder: str) -> list[str]:
-    """A figure at one budget: pictures, and what was measured beside what the paper says."""
+    """Return a figure at one budget: pictures, and measurements beside the paper's statements."""
     basis = recorded.basis(figure)
     images = f", {figure.images}" if figure.images else ""
     networks = f"{text.networks(basis.networks)}, of {basis.recorded} recorded for these cells"
@@ -213,7 +213,7 @@ def _figure(figure: FigureExport, recorded: Recorded, folder: str) -> list[str]:
 
 
 def _notes(reports: Mapping[str, Mapping[Kind, Report]]) -> list[str]:
-    """Notes on the tables, each once, with the tables that it is on."""
+    """Return notes on the tables, each once, with the tables that it is on."""
     on: dict[str, dict[str, None]] = {}
     for key, kinds in reports.items():
         for report in kinds.values():
@@ -224,7 +224,7 @@ def _notes(reports: Mapping[str, Mapping[Kind, Report]]) -> list[str]:
 
 
 def _all_runs(paper: str, recorded: Recorded) -> str:
-    """Every run of a paper's tables as CSV, a line for each cell, share of steps and images."""
+    """Format all runs of a paper's tables as CSV, a line per cell, share of steps and images."""
     lines = [
         {"table": key, **row.fields, "images": kind.images, **_made(row)}
         for key, reports in recorded.reports.items()
@@ -240,7 +240,7 @@ def _all_runs(paper: str, recorded: Recorded) -> str:
 
 
 def _made(row: Row) -> dict[str, Any]:
-    """Origin of a row."""
+    """Return the origin of a row."""
     return {
         "reason": row.judgement.reason,
         "experiment": row.claim.experiment.key,
@@ -251,7 +251,7 @@ def _made(row: Row) -> dict[str, Any]:
 
 
 def _plain(value: object) -> str:
-    """A value as CSV holds it: numbers to six digits, nothing where there is none, plain text."""
+    """Format a value for CSV: numbers to six digits, an empty text for None, plain text."""
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.6g}"
     return "" if value is None else printable(value)
@@ -285,13 +285,13 @@ $ farfield list settings --table {example} --cell "{cell}"
 
 
 def settings_pages() -> dict[str, str]:
-    """Pages of the settings of every paper, by file name."""
+    """Return pages of the settings of every paper, by file name."""
     papers = dict.fromkeys(key.partition("/")[0] for key in TABLES)
     return {f"{paper}.md": _settings_page(paper) for paper in papers}
 
 
 def _settings_page(paper: str) -> str:
-    """Settings of a paper, and a sheet for each of its tables."""
+    """Format settings of a paper, and a sheet for each of its tables."""
     tables = [table for key, table in TABLES.items() if _is_own(key, table)
               and key.startswith(f"{paper}/")]  # fmt: skip
     first = tables[0]
@@ -308,18 +308,18 @@ def _settings_page(paper: str) -> str:
 
 
 def _is_own(key: str, table: Table) -> bool:
-    """True for a table whose claims are its own, not a selection from other tables."""
+    """Tell if it is a table whose claims are its own, not a selection from other tables."""
     return {claim.home for claim in table.claims} == {key}
 
 
 def _setting(setting: Setting) -> str:
-    """Text, code and field of a setting as a line of a table."""
+    """Write text, code and field of a setting as a line of a table."""
     text = f"{setting.text} ({setting.section})" if setting.section else setting.text
     return table_line((setting.name, text, setting.code or "–", f"`{setting.path}`"))
 
 
 def _sheet(table: Table) -> list[str]:
-    """Settings of a table's claims, a line for each value."""
+    """Return settings of a table's claims, a line for each value."""
     lines = sheet(table.claims)
     head = ("setting", "these claims", "from")
     shown = [table_line(head), table_line(["---"] * len(head))] if lines else []
@@ -330,7 +330,7 @@ def _sheet(table: Table) -> list[str]:
 
 
 def _line(line: SheetLine, lines: Iterable[SheetLine], table: Table) -> str:
-    """A setting with its value, the cells that have it if others have another, and why."""
+    """Format a setting with its value, the cells that have it if others have another, and why."""
     setting = line.setting
     others = [claim for one in lines if one.setting is setting for claim in one.claims]
     place = where(line.claims, others)
@@ -346,12 +346,12 @@ def _line(line: SheetLine, lines: Iterable[SheetLine], table: Table) -> str:
 
 
 def _is_by_code(line: SheetLine, table: Table) -> bool:
-    """True where claims part from the text for the code's sake, outside tables made for that."""
+    """Check whether claims follow the code, not the text, outside tables made for that."""
     return line.source is Source.CODE and not table.key.endswith("-released")
 
 
 def where(claims: Sequence[Claim], others: Sequence[Claim]) -> str:
-    """Rows or columns of some claims among others, in words; empty for all of them.
+    """Format the rows or columns of some claims among others, in words; empty for all of them.
 
     Args:
         claims: The claims.

@@ -1,4 +1,4 @@
-"""Reports and figures from a folder of exports, or from those that come with Farfield."""
+"""Reports and figures from a folder of exports, or from the exports in the package."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class Kind(NamedTuple):
 
     @property
     def is_default(self) -> bool:
-        """True if the images are those of a command without options."""
+        """True if a command without options has these images."""
         return self.images in {"", BUILT_IN}
 
     @property
     def title(self) -> str:
-        """The images in words, where they are not those of a command without options."""
+        """Format the images in words, where a command without options has others."""
         return "" if self.is_default else self.images
 
 
@@ -90,14 +90,14 @@ class Recorded:
     """The tables and figures of a folder of exports.
 
     Args:
-        folder: What `export` and `export_figure` wrote to; it may be absent.
+        folder: Folder of `export` and `export_figure`; it may be absent.
 
     Attributes:
         reports: The reports of each table with records, those with the most steps first.
         figures: The figures, by name of their file.
 
     Raises:
-        ValueError: If a file is damaged, or holds what belongs to no claim, naming file and line.
+        ValueError: If a file is damaged, or holds lines of no claim, naming file and line.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -124,7 +124,7 @@ class Recorded:
                     self._rows.setdefault(row.claim.name, row)
 
     def row(self, claim: Claim) -> Row | None:
-        """Records of a claim, at the most steps; `None` without records.
+        """Return records of a claim, at the most steps; `None` without records.
 
         Args:
             claim: The claim.
@@ -132,7 +132,7 @@ class Recorded:
         return self._rows.get(claim.name)
 
     def records(self, claim: Claim) -> Sequence[Record]:
-        """The networks of a claim, at the most steps.
+        """Return the networks of a claim, at the most steps.
 
         Args:
             claim: The claim.
@@ -141,7 +141,7 @@ class Recorded:
         return () if row is None else row.records
 
     def basis(self, figure: FigureExport) -> Basis:
-        """Networks behind a figure, checked against the records.
+        """Return networks behind a figure, checked against the records.
 
         Args:
             figure: One of the figures.
@@ -167,7 +167,7 @@ class Recorded:
         return Basis(steps=steps, networks=len(runs), recorded=len(alike))
 
     def _lines(self, table: str, cell: str) -> dict[str, tuple[Kind, tuple[str, int]]]:
-        """Kind, key and seed of the lines of a cell, by their digest."""
+        """Find the kind, key and seed of the lines of a cell, by their digest."""
         return {
             digest_of(Line(cell=cell, record=record)): (kind, (record.key, record.seed))
             for kind, report in self.reports.get(table, {}).items()
@@ -180,16 +180,16 @@ class Recorded:
 def recorded_reports(
     table: Table, path: Path, levels: Levels, missing: AbstractSet[str] = frozenset()
 ) -> dict[Kind, Report]:
-    """The reports of a file of records by their kind, those with the most steps first.
+    """Return the reports of a file of records by their kind, most steps first.
 
     Args:
         table: The claims that they are of.
-        path: What `export` wrote of the table.
+        path: File of the table that `export` wrote.
         levels: Floors and ceilings.
         missing: Commits that the repository lacks.
 
     Raises:
-        ValueError: If the file is damaged, or holds what belongs to no claim, naming file and line.
+        ValueError: If the file is damaged, or holds lines of no claim, naming file and line.
     """
     kinds: dict[Kind, dict[str, list[Record]]] = {}
     checked: dict[tuple[str, str, int], Kind] = {}
@@ -229,20 +229,20 @@ def recorded_reports(
 
 
 def _in_order(recipes: Iterable[list[Record]]) -> tuple[tuple[Record, ...], ...]:
-    """Networks of recipes, those that were trained first before the others."""
+    """Sort networks of recipes, first by the time of their training."""
     ordered = sorted(recipes, key=lambda records: records[0].environment.get("finished", ""))
     return tuple(map(tuple, ordered))
 
 
 def _claim(table: Table, line: Line, where: str) -> Claim:
-    """The claim that a line is about."""
+    """Return the claim that a line is about."""
     if line.cell not in table.cells:
         raise ValueError(f"{where}: {UnknownNameError('cell', line.cell, table.cells)}")
     return table.cells[line.cell]
 
 
 def _kind(claim: Claim, record: Record, where: str) -> Kind:
-    """The kind of a record, whose experiment must be the claim's."""
+    """Return the kind of a record, whose experiment must be the claim's."""
     try:
         is_same = claim.same_experiment(record.experiment, record.steps)
     except ValueError as error:
@@ -259,7 +259,7 @@ def _kind(claim: Claim, record: Record, where: str) -> Kind:
 def _beside_goals(
     table: Table, kinds: Mapping[Kind, Mapping[str, list[Record]]]
 ) -> dict[str, list[Record]]:
-    """Records with all steps that stars depend on, by their claim, whatever their images.
+    """Return records with all steps that stars depend on, by their claim, whatever their images.
 
     They are of networks that are to confirm goals, and of rows by hand.
     """
@@ -280,7 +280,7 @@ def _report(
     levels: Levels,
     beside: Mapping[str, list[Record]],
 ) -> Report:
-    """The cells that have records, with commands that show the same images."""
+    """Return the cells that have records, with commands that show the same images."""
     cells = [name for name, claim in table.cells.items() if claim.name in found]
     whole = any(
         claim.fraction(record.experiment) == 1

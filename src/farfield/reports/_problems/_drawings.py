@@ -47,7 +47,7 @@ _FRAMES = 11
 
 
 def copying(task: Copying) -> Layout:
-    """Symbols and blanks in two lines, what is shown and what is answered, the long phase cut.
+    """Draw shown and answered symbols and blanks in two lines, the long phase cut.
 
     Args:
         task: Copying with any dormant phase.
@@ -63,7 +63,7 @@ def copying(task: Copying) -> Layout:
 
 
 def _copying(axes: Axes, origin: Corner, problem: Problems) -> None:
-    """One problem of copying."""
+    """Draw one problem of copying."""
     shown = problem.items[problem.index[0]].argmax(-1).tolist()
     answer = problem.target[0].tolist()
     blanks = len(shown) - 21
@@ -86,7 +86,7 @@ def _copying(axes: Axes, origin: Corner, problem: Problems) -> None:
 
 
 def adding(task: Adding) -> Layout:
-    """Numbers as strokes, those marked standing out, and their sum.
+    """Draw numbers as strokes, marked numbers in bold color, and their sum.
 
     Args:
         task: Adding with any number of terms.
@@ -98,7 +98,7 @@ def adding(task: Adding) -> Layout:
 
 
 def _adding(axes: Axes, origin: Corner, problem: Problems) -> None:
-    """One problem of adding."""
+    """Draw one problem of adding."""
     left, low = origin
     shown = problem.items[problem.index[0]]
     numbers, marked = shown[:, 0].numpy(), shown[:, 1:].sum(-1).bool().numpy()
@@ -125,7 +125,7 @@ def _adding(axes: Axes, origin: Corner, problem: Problems) -> None:
 
 
 def sequential_mnist(task: SequentialMNIST) -> Layout:
-    """The rows of pixels as the image that they are of, over the digit.
+    """Return the rows of pixels as the image that they are of, over the digit.
 
     Args:
         task: Sequential MNIST at any sizes.
@@ -140,7 +140,7 @@ def sequential_mnist(task: SequentialMNIST) -> Layout:
 
 
 def _sequential_mnist(axes: Axes, origin: Corner, problem: Problems) -> None:
-    """One image."""
+    """Draw one image."""
     shown = 1 - problem.items[problem.index[0]].argmax(-1).float()
     side = math.isqrt(len(shown))
     corner = moved(origin, (0.0, 0.0))
@@ -153,7 +153,7 @@ def _sequential_mnist(axes: Axes, origin: Corner, problem: Problems) -> None:
 
 
 def bouncing_balls(task: BouncingBalls) -> Layout:
-    """Some frames of a sequence, as far apart from each other as can be.
+    """Return some frames of a sequence, as far apart from each other as can be.
 
     Args:
         task: Bouncing balls of any numbers.
@@ -168,7 +168,7 @@ def bouncing_balls(task: BouncingBalls) -> Layout:
 
 
 def _bouncing_balls(axes: Axes, origin: Corner, problem: Problems) -> None:
-    """One sequence; what is behind the curtain is tinted."""
+    """Draw one sequence; objects behind the curtain are tinted."""
     length = problem.index.shape[1]
     shown = min(_FRAMES, length)
     start, stop = problem.latent["curtain"][0].tolist()
@@ -185,7 +185,7 @@ def _bouncing_balls(axes: Axes, origin: Corner, problem: Problems) -> None:
 
 
 def fuzzy_boolean(task: FuzzyBoolean) -> Layout:
-    """Coordinates as strokes, and beside them the values of the functions.
+    """Return coordinates as strokes, and beside them the values of the functions.
 
     Args:
         task: Fuzzy Boolean functions of any number.
@@ -199,7 +199,7 @@ def fuzzy_boolean(task: FuzzyBoolean) -> Layout:
 
 
 def _fuzzy_boolean(axes: Axes, origin: Corner, problem: Problems) -> None:
-    """One point."""
+    """Draw one point."""
     left, low = origin
     point, values = problem.items[problem.index[0, 0]].tolist(), problem.target[0].tolist()
     for name, start, numbers, color in (
@@ -244,7 +244,7 @@ _OBJECTS = (
 
 
 def digits(task: Digits) -> Layout:
-    """An image over its digit and the name of its data set.
+    """Return an image over its digit and the name of its data set.
 
     Args:
         task: Digits of any data sets.
@@ -258,7 +258,7 @@ def digits(task: Digits) -> Layout:
 
 
 def kmnist_adaptation(task: KMNISTAdaptation) -> Layout:
-    """An image over its character.
+    """Return an image over its character.
 
     Args:
         task: K-MNIST with any number of samples.
@@ -273,7 +273,7 @@ def kmnist_adaptation(task: KMNISTAdaptation) -> Layout:
 
 
 def image_classes(task: ImageClasses | FewLabels) -> Layout:
-    """An image over its class, in words where these are few and known.
+    """Return an image over its class, in words where these are few and known.
 
     Args:
         task: Images of any data set.
@@ -289,7 +289,7 @@ def image_classes(task: ImageClasses | FewLabels) -> Layout:
 
 
 def image_generation(task: ImageGeneration) -> Layout:
-    """An image of the data that noise is beside.
+    """Return an image of the data that noise is beside.
 
     Args:
         task: Images of any data set.
@@ -302,7 +302,7 @@ def image_generation(task: ImageGeneration) -> Layout:
 
 
 def stacked_mnist(task: StackedMNIST) -> Layout:
-    """An image over its digits, from the least on.
+    """Return an image over its digits, from the least on.
 
     Args:
         task: Stacked MNIST of any numbers of digits.
@@ -318,7 +318,7 @@ def stacked_mnist(task: StackedMNIST) -> Layout:
 
 
 def sort_of_clevr(task: SortOfCLEVR) -> Layout:
-    """An image over a question and its answer.
+    """Return an image over a question and its answer.
 
     Args:
         task: Sort-of-CLEVR with any options.
@@ -342,7 +342,7 @@ def sort_of_clevr(task: SortOfCLEVR) -> Layout:
 
 
 def super_resolution(task: SuperResolution) -> Layout:
-    """An image as it is given, beside the image as it was.
+    """Draw a given image beside the image before its faults.
 
     Args:
         task: Super-resolution with any images.
@@ -360,14 +360,14 @@ def super_resolution(task: SuperResolution) -> Layout:
 
 
 def _colors(axes: Axes, origin: Corner, problem: Problems, answer: str, note: str) -> None:
-    """One image whose colors, or one level of gray, come before its height and width."""
+    """Draw one image whose colors, or one level of gray, come before its height and width."""
     shown = problem.items[problem.index[0, 0]]
     shown = shown[0] if len(shown) == 1 else shown.permute(1, 2, 0)
     _answered(axes, moved(origin, (_BESIDE, 0.0)), shown, answer, note)
 
 
 def _answered(axes: Axes, corner: Corner, shown: Tensor, answer: str, note: str = "") -> None:
-    """One image over its answer and a note."""
+    """Draw one image over its answer and a note."""
     left, low = corner
     image(axes, (left, low), shown)
     where = (left + 0.5, low - 0.25)
@@ -376,7 +376,7 @@ def _answered(axes: Axes, corner: Corner, shown: Tensor, answer: str, note: str 
 
 
 def points(task: TwoMoons | Spirals) -> Layout:
-    """A point among all points of its table, over its class.
+    """Return a point among all points of its table, over its class.
 
     Args:
         task: Points of any curves.
@@ -386,7 +386,7 @@ def points(task: TwoMoons | Spirals) -> Layout:
 
 
 def _points(axes: Axes, origin: Corner, problem: Problems) -> None:
-    """One point: large and dark, the others small and faint."""
+    """Draw one point large and dark, the other points small and faint."""
     table = problem.table()
     low, high = table.amin(0), table.amax(0)
     longest = float((high - low).max().clamp_min(1e-6))

@@ -24,8 +24,8 @@ class Layout:
 
     Args:
         title: Name of the task in words.
-        places: Corner of the image at each place of the problem.
-        framed: Places framed as right, for each answer; empty where a word says it.
+        places: Corner of the image at each position of the problem.
+        framed: Positions framed as right, for each answer; empty where a word says it.
         labels: Text centered below a point, e.g. the number of a choice; the label of the right
             answer is the one with its number.
         blank: Corner of the empty field, if there is one.
@@ -35,11 +35,11 @@ class Layout:
         kinds: The kinds in words, written beside the problem; empty for none.
         notes: Further latent columns, each with its values in words, written behind the kind.
         name_of_kind: Where that is, the middle of its left edge.
-        caption: What stands there instead, given the problem; it may have several lines.
-        drawing: What draws a problem whose items are no images of their own: given the axes, the
-            lower left corner of its place and the problem. It draws the answer too.
-        size: Width and height of the place of such a problem.
-        things: What items are called, where they are no images.
+        caption: Function from the problem to a text there instead, which may have several lines.
+        drawing: Function that draws a problem whose items are no images: given the axes, the
+            lower left corner of its area and the problem. It draws the answer too.
+        size: Width and height of the area of such a problem.
+        things: Name of the items, where they are no images.
     """
 
     title: str
@@ -72,13 +72,13 @@ class Layout:
 _LETTER: Final = 0.09
 """Width of a letter of the name of a kind, in widths of an image."""
 GAP: Final = 16 / 96
-"""Room between neighbouring images, in widths of an image."""
+"""Room between neighboring images, in widths of an image."""
 STEP: Final = 1 + GAP
-"""From one image to the next."""
+"""Distance from one image to the next."""
 
 
 def row_of(right: float, up: float, count: int) -> tuple[Corner, ...]:
-    """Corners of images beside each other.
+    """Return corners of images beside each other.
 
     Args:
         right: Where the first one is.
@@ -103,7 +103,7 @@ def image(
     shown: Float[Tensor, "height width"] | UInt8[Tensor, "height width *channel"],
     side: float = 1.0,
 ) -> None:
-    """An image in a square, its longer side filling it.
+    """Draw an image in a square, its longer side filling it.
 
     Args:
         axes: The paper.
@@ -127,7 +127,7 @@ def image(
 
 
 def moved(origin: Corner, corner: Corner) -> Corner:
-    """A point of a problem on the paper, on a whole dot so that pixels stay square.
+    """Return a point of a problem on the paper, on a whole dot so that pixels stay square.
 
     Args:
         origin: Lower left corner of the problem.
@@ -137,7 +137,7 @@ def moved(origin: Corner, corner: Corner) -> Corner:
 
 
 def to_dot(length: float) -> float:
-    """The next length of whole dots.
+    """Return the next length of whole dots.
 
     Args:
         length: In widths of an image.
@@ -155,12 +155,12 @@ def write(
     weight: str = "normal",
     align: Literal["left", "center", "right"] = "left",
 ) -> None:
-    """Text on the paper.
+    """Draw text on the paper.
 
     Args:
         axes: The paper.
         where: Middle of the height of the text, and its left edge, middle or right edge.
-        text: What is written.
+        text: Text to write.
         size: Of the letters, points.
         color: Of the letters.
         weight: Of the letters.

@@ -15,7 +15,7 @@ def problem_sheet(
 ) -> Path:
     """Draw problems of every regime with the right answer marked, as a PNG file.
 
-    It shows what `problem_picture` draws. The file is whole or absent.
+    It shows the drawing of `problem_picture`. The file is whole or absent.
 
     Args:
         task: As of `problem_picture`.
@@ -50,7 +50,7 @@ def problem_picture(
     problems of each. Of an environment the beginnings of episodes are drawn.
 
     Args:
-        task: A task whose items are images: grey ones, `(height, width)`, in 0 (black) to 1
+        task: A task whose items are images: gray images, `(height, width)`, in 0 (black) to 1
             (white) or in uint8, or colored ones, `(height, width, 3)`, in uint8; or an environment
             with pictures.
         seed: The run whose sets are shown.
@@ -73,7 +73,7 @@ def one_problem(task: ProblemTask, problem: Problems, regime: str, caption: str)
         task: As of `problem_picture`.
         problem: A set of one problem.
         regime: The heading over it.
-        caption: What stands at the other end of the heading.
+        caption: Text at the other end of the heading.
 
     Raises:
         ValueError: If the items are no images.

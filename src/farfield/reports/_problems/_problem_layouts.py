@@ -76,7 +76,7 @@ def _all_same(task: AllSame) -> Layout:
 
 
 def _groups(title: str, size: int) -> Layout:
-    """A source over two targets, groups of images of one size each."""
+    """Return a source over two targets, groups of images of one size each."""
     across, between = 1 + (size - 1) * STEP, 0.625
     left, right = 0.0, across + between
     return Layout(
@@ -103,7 +103,7 @@ def _triple_match_to_sample(_: TripleMatchToSample) -> Layout:
 def _array(
     title: str, *, row_length: int = 3, blank: int | None = None, kinds: tuple[str, ...] = ()
 ) -> Layout:
-    """Two rows, of which the second lacks an image (the last), over four choices."""
+    """Return two rows, of which the second lacks an image (the last), over four choices."""
     choices = row_of(max(0.0, (row_length - 4) / 2 * STEP), 0.0, 4)
     indent = max(0.0, (4 - row_length) / 2 * STEP)
     first, second = (row_of(indent, up, row_length) for up in (1.8125 + STEP, 1.8125))
@@ -138,7 +138,7 @@ def _identity_rules_middle(_: IdentityRulesMiddle) -> Layout:
 
 
 def _analogy(title: str, candidates: int) -> Layout:
-    """A : B :: C : ? over the candidates."""
+    """Return a : B :: C : ? over the candidates."""
     step = 1.375
     indent = max(0.0, ((candidates - 1) * STEP - 3 * step) / 2)
     up = 1.5
@@ -184,7 +184,7 @@ def _visual_analogies(_: VisualAnalogies) -> Layout:
 
 
 def _progressive_matrices(task: ProgressiveMatrices) -> Layout:
-    """The matrix beside two rows of candidates, and what holds below these."""
+    """Return the matrix beside two rows of candidates, and the relations below these."""
     matrix = [corner for row in (2, 1, 0) for corner in row_of(0.0, row * STEP, 3)]
     beside, between = 3 * STEP + 0.625, 1.75
     choices = [corner for row in (0, 1) for corner in row_of(beside, 2 * STEP - row * between, 4)]
@@ -201,7 +201,7 @@ def _progressive_matrices(task: ProgressiveMatrices) -> Layout:
 
 
 def _triples(problem: Problems) -> str:
-    """Relations of a matrix, one triple a line, padded to a fixed number of lines."""
+    """Format relations of a matrix, one triple a line, padded to a fixed number of lines."""
     latent = problem.latent
     names = ProgressiveMatrices.triples
     direction = ProgressiveMatrices.directions[int(latent["direction"][0])]
@@ -210,7 +210,7 @@ def _triples(problem: Problems) -> str:
 
 
 def _dynamic_objects(task: DynamicObjects) -> Layout:
-    """A film strip, in rows of ten; every frame but the first is to be predicted."""
+    """Return a film strip, in rows of ten; every frame but the first is to be predicted."""
     across = min(10, task.num_frames)
     down = math.ceil(task.num_frames / across)
     rows = [row_of(0.0, (down - 1 - row) * STEP, across) for row in range(down)]
@@ -259,7 +259,7 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
 
 
 def layout_of(task: ProblemTask) -> Layout:
-    """The layout of a task's problems; of a task of one's own, all images in one row.
+    """Return the layout of a task's problems; of a task of one's own, all images in one row.
 
     Args:
         task: Any task whose items are images.

@@ -45,9 +45,9 @@ class Starts(NamedTuple):
     """First states of episodes.
 
     Attributes:
-        layout: How one is drawn: its picture over what the agent is asked for.
+        layout: Layout of a picture over the goal of the agent.
         sets: The pictures of each regime.
-        extents: What is said of each regime.
+        extents: Text on each regime.
     """
 
     layout: Layout
@@ -56,7 +56,7 @@ class Starts(NamedTuple):
 
 
 def starts_of(task: Environment, seed: int, count: int) -> Starts:
-    """First states of episodes of every regime.
+    """Find the first states of episodes of every regime.
 
     Args:
         task: An environment that can be shown from outside.
@@ -89,7 +89,7 @@ def starts_of(task: Environment, seed: int, count: int) -> Starts:
 
 
 def _first(task: HasPictures, worlds: VectorEnv, number: int) -> Problems:
-    """Pictures of worlds at their beginning, with numbers from `number` on."""
+    """Return pictures of worlds at their beginning, with numbers from `number` on."""
     worlds.reset()
     places = torch.arange(worlds.num_envs)
     pictures = np.stack([np.array(task.picture(worlds, row)) for row in places.tolist()])
@@ -157,7 +157,7 @@ def _png(
     extents: Mapping[str, str],
     most: int,
 ) -> bytes:
-    """The picture of some sets; fine where items are, and the sheet is not too tall."""
+    """Return the picture of some sets; fine where items are, and the sheet is not too tall."""
     picture = io.BytesIO()
     is_fine = isinstance(task, Environment) or max(task.item_shape[:2]) > DOTS // 2
     with own_settings({}):
@@ -170,7 +170,7 @@ def _png(
 
 
 def _layout(task: ProblemTask) -> Layout:
-    """The layout of a task's problems, if they can be drawn."""
+    """Return the layout of a task's problems, if they can be drawn."""
     layout = layout_of(task)
     are_images = len(task.item_shape) == 2 or task.item_shape[2:] == (3,)
     if layout.drawing is None and not are_images:
@@ -182,7 +182,7 @@ def _layout(task: ProblemTask) -> Layout:
 
 
 def _sets(task: ProblemTask, seed: int, things: str) -> tuple[dict[str, Problems], dict[str, str]]:
-    """The sets of a run, or the first problems of large ones, and how much there is of each."""
+    """Draw the sets of a run, or the first problems of large sets, and count their problems."""
     if isinstance(task, DrawsFirst):
         first = task.draw_first(stream(seed, "problems"))
         return first, {name: f"{task.num_problems(name):,} problems" for name in first}
@@ -198,7 +198,7 @@ def _sets(task: ProblemTask, seed: int, things: str) -> tuple[dict[str, Problems
 def _sheet(
     layout: Layout, sets: Mapping[str, Problems], extents: Mapping[str, str], most: int
 ) -> Figure:
-    """The whole picture: a title, and for each regime a heading over rows of problems."""
+    """Return the whole picture: a title, and for each regime a heading over rows of problems."""
     width, height = layout.extent
     rows = {name: problems[_assorted(problems, layout, most)] for name, problems in sets.items()}
     columns = _columns(max(len(problems) for problems in rows.values()), width)
@@ -225,7 +225,7 @@ def _sheet(
 
 
 def _columns(count: int, width: float) -> int:
-    """Number of problems in a row: as many as fit the sheet, in rows of about equal length.
+    """Return the number of problems in a row: as many as fit, in rows of about equal length.
 
     Args:
         count: Number of problems of a regime.
@@ -236,9 +236,9 @@ def _columns(count: int, width: float) -> int:
 
 
 def _assorted(problems: Problems, layout: Layout, count: int) -> Int64[Tensor, " batch"]:
-    """Rows of `count` problems whose kinds take turns, in the order of the kinds.
+    """Return rows of `count` problems whose kinds take turns, in the order of the kinds.
 
-    Of problems with a drawing of their own, the first ones, or `_spread` where they have kinds.
+    The first of problems with a `drawing`, or `_spread` where they have kinds.
     """
     if layout.drawing is not None:
         count = min(count, len(problems))
@@ -252,7 +252,7 @@ def _assorted(problems: Problems, layout: Layout, count: int) -> Int64[Tensor, "
 
 
 def _spread(kinds: Int64[Tensor, " item"], count: int) -> Int64[Tensor, " batch"]:
-    """Rows of `count` problems from all over the set, evenly from the first kind to the last."""
+    """Return rows of `count` problems spread over the set, from the first kind to the last."""
     known, rows = sorted(set(kinds.tolist())), []
     for turn in range(count):
         kind = known[(2 * turn + 1) * len(known) // (2 * count)]
@@ -262,7 +262,7 @@ def _spread(kinds: Int64[Tensor, " item"], count: int) -> Int64[Tensor, " batch"
 
 
 def _paper(figure: Figure) -> Axes:
-    """Axes over the whole figure on which one unit is the width of an image, to the dot."""
+    """Return axes over the whole figure on which one unit is the width of an image, to the dot."""
     across, down = (side * _DPI / DOTS for side in figure.get_size_inches())
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, across), ylim=(0, down), autoscale_on=False)
@@ -271,7 +271,7 @@ def _paper(figure: Figure) -> Axes:
 
 
 def _extent(problems: Problems, things: str) -> str:
-    """Text of the size of a regime, with its images where problems share them."""
+    """Format the text of the size of a regime, with its images where problems share them."""
     shown = len(torch.unique(problems.index))
     if shown == problems.index.numel():
         return f"{len(problems):,} problems"
@@ -279,7 +279,7 @@ def _extent(problems: Problems, things: str) -> str:
 
 
 def _head(axes: Axes, sides: tuple[float, float], top: float, name: str, extent: str) -> None:
-    """Name of a regime and its extent, over a line from side to side."""
+    """Find the name of a regime and its extent, over a line from side to side."""
     left, right = sides
     middle = top - _HEADING / 4
     write(axes, (left, middle), name, size=9, weight="bold")
@@ -289,7 +289,7 @@ def _head(axes: Axes, sides: tuple[float, float], top: float, name: str, extent:
 
 
 def _problem(axes: Axes, layout: Layout, origin: Corner, problem: Problems, width: float) -> None:
-    """One problem: its images, its kind, and the answer as a frame or a word."""
+    """Draw one problem: its images, its kind, and the answer as a frame or a word."""
     if layout.drawing is not None:
         layout.drawing(axes, origin, problem)
         return
@@ -313,7 +313,7 @@ def _problem(axes: Axes, layout: Layout, origin: Corner, problem: Problems, widt
 
 
 def _caption(layout: Layout, problem: Problems) -> str:
-    """Caption of a problem, for most tasks its kind and the notes on it."""
+    """Format the caption of a problem, for most tasks its kind and the notes on it."""
     if layout.caption is not None:
         return layout.caption(problem)
     if layout.kind is None or not layout.kinds:
@@ -323,7 +323,7 @@ def _caption(layout: Layout, problem: Problems) -> str:
 
 
 def _blank(axes: Axes, corner: Corner) -> None:
-    """The field that is to be completed."""
+    """Draw the field that is to be completed."""
     axes.add_patch(
         Rectangle(corner, 1, 1, fill=False, edgecolor=FAINT, linewidth=0.8, linestyle=(0, (3, 2)))
     )
@@ -331,7 +331,7 @@ def _blank(axes: Axes, corner: Corner) -> None:
 
 
 def _frame(axes: Axes, corners: list[Corner]) -> None:
-    """A frame around neighbouring images: the right answer."""
+    """Draw a frame around neighboring images: the right answer."""
     left, low = min(right for right, _ in corners), min(up for _, up in corners)
     across, down = max(r for r, _ in corners) + 1 - left, max(u for _, u in corners) + 1 - low
     axes.add_patch(
@@ -348,7 +348,7 @@ def _frame(axes: Axes, corners: list[Corner]) -> None:
 
 
 def _answer(axes: Axes, where: Corner, word: str, *, right: bool) -> None:
-    """A possible answer; the right one stands out."""
+    """Draw a possible answer, with a frame if it is right."""
     if right:
         write(axes, where, word, size=8, color=RIGHT, weight="bold", align="center")
     else:

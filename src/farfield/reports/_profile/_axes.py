@@ -27,7 +27,7 @@ def frame(
     *,
     across: bool = False,
 ) -> None:
-    """Axes of scores, and the lines of floor and ceiling.
+    """Draw axes of scores, and the lines of floor and ceiling.
 
     Args:
         axes: Where to draw.
@@ -60,7 +60,7 @@ def frame(
 
 
 def draw_floors(line: Callable[..., object], rows: Iterable[Row], theme: Theme) -> None:
-    """The lines of answers that ignore the problem.
+    """Draw the lines of answers that ignore the problem.
 
     Args:
         line: Draws one at a score: `axhline` of some axes, or `axvline`.
@@ -72,7 +72,7 @@ def draw_floors(line: Callable[..., object], rows: Iterable[Row], theme: Theme) 
 
 
 def floor_mark(theme: Theme) -> dict[str, Line2D]:
-    """Entries of a legend for the lines of `draw_floors`.
+    """Return entries of a legend for the lines of `draw_floors`.
 
     Args:
         theme: Colors.
@@ -90,7 +90,7 @@ def title(
     narrow: bool = False,
     note: str = "",
 ) -> None:
-    """Write the name of a panel, and beneath it what all its cells have in common.
+    """Write the name of a panel, and beneath it the common settings of its cells.
 
     Args:
         axes: Axes of the panel.
@@ -114,11 +114,11 @@ def title(
 
 
 def legend(figure: Figure, handles: Mapping[str, Artist | Container], columns: int) -> None:
-    """Legend at the foot of a figure.
+    """Draw the legend at the foot of a figure.
 
     Args:
         figure: The figure.
-        handles: A mark by what it stands for.
+        handles: A mark by its meaning.
         columns: Marks in a line.
     """
     # matplotlib's stub leaves containers (of bars, of error bars) out, which a legend does draw.

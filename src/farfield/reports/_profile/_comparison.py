@@ -66,7 +66,7 @@ class Pair:
 
     @cached_property
     def interval(self) -> Interval | None:
-        """The 95 % interval of the mean difference, cut where no difference can be.
+        """95 % interval of the mean difference, cut where no difference can be.
 
         `None` for fewer than two seeds.
         """
@@ -114,12 +114,12 @@ class Comparison:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The models, in order."""
+        """Models, in order."""
         return tuple(dict.fromkeys(name for name, _ in self.profiles))
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """Each model but `against` less `against`, in every regime that both have."""
+        """Differences of all other models from `against`, in every regime that both have."""
         base = {
             (task, regime): point
             for name, task, regime, point in self._points
@@ -160,7 +160,7 @@ class Comparison:
 
     @property
     def tabular(self) -> Tabular:
-        """The comparison as a table: a row for each model in each regime."""
+        """Comparison as a table: a row for each model in each regime."""
         pairs = {(pair.first, pair.task, pair.regime): pair for pair in self.pairs}
         every = [(name, task, point, pairs.get((name, task, regime)))
                  for name, task, regime, point in self._points]  # fmt: skip
@@ -185,10 +185,10 @@ class Comparison:
         return str(self.tabular)
 
     def _latex(self) -> str:
-        """The scores as papers print them, with the rules of `booktabs`: models as rows.
+        """Compute the scores as papers print them, with the rules of `booktabs`: models as rows.
 
         A column is a regime, with its task above it. Of more than eight the one furthest from
-        training stands for each task; `tabular` has all.
+        training represents each task; `tabular` has all.
         """
         points = {(name, task, regime): point for name, task, regime, point in self._points}
         columns = [*dict.fromkeys((task, regime) for _, task, regime, _ in self._points)]
@@ -213,7 +213,7 @@ class Comparison:
         return "\n".join([*top, *lines[1:], *end])
 
     def figure(self, theme: Theme = LIGHT) -> Picture:
-        """The profiles as a picture, a panel for each task.
+        """Return the profiles as a picture, a panel for each task.
 
         Filled markers are means, with 95 % intervals where there are three networks or more, dots
         single networks. Of more models than there are colors those of `against` and of the best of
@@ -289,13 +289,13 @@ def compare(
 
 
 def _heading(task: str, regime: str) -> str:
-    """A task above a regime, as a heading in LaTeX."""
+    """Format a task above a regime, as a heading in LaTeX."""
     lines = [*textwrap.wrap(task, HEADING, break_long_words=False), regime]
     return r"\shortstack[r]{" + r"\\".join(map(latex_words, lines)) + "}"
 
 
 def _interval(point: Point) -> str:
-    """Interval of a mean, in the unit that the score is shown in, cut where no score can be."""
+    """Format the interval of a mean in the shown unit, cut to possible scores."""
     interval, written = point.interval, point.measure.written
     if interval is None:
         return text.MISSING
@@ -303,7 +303,7 @@ def _interval(point: Point) -> str:
 
 
 def _difference(point: Point, pair: Pair | None) -> tuple[str, str]:
-    """Paired difference, its interval and the number of pairs, and the probability of its test."""
+    """Return the paired difference, its interval, the number of pairs and the test's p."""
     if pair is None or pair.interval is None or pair.test is None:
         return text.MISSING, text.MISSING
     scale, digits = (100, 1) if point.measure.percent else (1, 4)
@@ -315,7 +315,7 @@ def _difference(point: Point, pair: Pair | None) -> tuple[str, str]:
 
 
 def _tested(pair: Pair | None) -> dict[str, Any]:
-    """Paired difference as plain values."""
+    """Return the paired difference as plain values."""
     test, interval = (pair.test, pair.interval) if pair else (None, None)
     return {
         "pairs": len(pair.differences) if pair else None,

@@ -39,11 +39,11 @@ DODGE: Final = 0.06
 MARKED: Final = 30
 """Most regimes whose means have a marker and whose networks are shown; of more, lines and bands."""
 MARGIN: Final = 0.85
-"""Height of all that stands around a panel, inches."""
+"""Height of everything around a panel, inches."""
 CHARACTER, LINE = 0.07, 0.13
 """Width of a character of the labels of an axis and height of a line of them, inches."""
 LONGEST: Final = 24
-"""Characters of a regime's name that stands upright, at most."""
+"""Characters of a regime's name that is upright, at most."""
 BEHIND: Final = "mean alone"
 """Legend of the models of a crowded panel whose networks are not shown."""
 NAME: Final = 0.11
@@ -51,12 +51,12 @@ NAME: Final = 0.11
 
 Profiles = Sequence[tuple[str, ExtrapolationProfile]]
 Place = tuple[float, str]
-"""A position on the axis: distance and name of a regime."""
+"""Position on the axis: distance and name of a regime."""
 
 
 @in_style
 def draw_profiles(profiles: Profiles, against: str, theme: Theme) -> Figure:
-    """The profiles, a panel for each task.
+    """Return the profiles, a panel for each task.
 
     Args:
         profiles: Names of models with their profiles.
@@ -89,7 +89,7 @@ def draw_profiles(profiles: Profiles, against: str, theme: Theme) -> Figure:
 
 
 def _title(axes: Axes, task: str, shown: Profiles, theme: Theme) -> None:
-    """Name of a task, and beneath it the networks behind its points."""
+    """Find the name of a task, and beneath it the networks behind its points."""
     counts = {len(point.values) for _, profile in shown for point in profile.points}
     axes.set_title(task, pad=14)
     axes.annotate(
@@ -99,7 +99,7 @@ def _title(axes: Axes, task: str, shown: Profiles, theme: Theme) -> None:
 
 
 def _foremost(shown: Profiles, against: str) -> list[str]:
-    """The models with a score in the regime furthest out: `against`, then the best ones first."""
+    """Choose models with a score in the furthest regime: `against`, then the best first."""
     _, regime = [*_places(shown)][-1]
     last = {
         name: -point.mean if point.measure.lower_is_better else point.mean
@@ -128,7 +128,7 @@ def _styles(names: Sequence[str], theme: Theme) -> dict[str, Series]:
 def _panel(
     axes: Axes, shown: Profiles, styles: Mapping[str, Series], front: Collection[str], theme: Theme
 ) -> None:
-    """The profiles of one task, with the networks of those in front."""
+    """Draw the profiles of one task, with the networks of the models in front."""
     points = [point for _, profile in shown for point in profile.points]
     places = _places(shown)
     scale = 100 if points[0].measure.percent else 1
@@ -165,7 +165,7 @@ def _panel(
 
 
 def _limits(axes: Axes, points: Sequence[Point], scale: float) -> None:
-    """Ends of the axis of scores; one of errors goes by logarithms where they are far apart."""
+    """Set the ends of the axis of scores, and logarithms for errors that are far apart."""
     values = [scale * value for point in points for value in (*point.values, point.floor)]
     values = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
     lowest, highest = min(values), max(values)
@@ -181,7 +181,7 @@ def _limits(axes: Axes, points: Sequence[Point], scale: float) -> None:
 
 
 def _places(shown: Profiles) -> dict[Place, int]:
-    """Number of each regime along the axis, outwards; of one distance, training first."""
+    """Number the regimes along the axis, outwards; of one distance, training first."""
     points = [point for _, profile in shown for point in profile.points]
     found = dict.fromkeys((point.distance, point.regime) for point in points)
     ordered = sorted(found, key=lambda place: place[0])
@@ -191,7 +191,7 @@ def _places(shown: Profiles) -> dict[Place, int]:
 def _networks(
     axes: Axes, spots: np.ndarray, points: Sequence[Point], color: str, scale: float
 ) -> None:
-    """A dot for each network."""
+    """Draw a dot for each network."""
     across = [
         spot + 0.05 * ((np.arange(len(point.values)) * GOLDEN) % 1 - 0.5)
         for spot, point in zip(spots, points, strict=True)
@@ -212,7 +212,7 @@ def _intervals(
     *,
     is_marked: bool,
 ) -> None:
-    """The interval of each mean as far as the axis goes, as bars or as a band."""
+    """Draw the interval of each mean as far as the axis goes, as bars or as a band."""
     several = [number for number, point in enumerate(points) if len(point.values) >= FEWEST]
     ends = np.empty((len(several), 2))
     for row, number in enumerate(several):
@@ -228,7 +228,7 @@ def _intervals(
 def _floors(
     axes: Axes, points: Sequence[Point], places: Mapping[Place, int], scale: float, theme: Theme
 ) -> None:
-    """A line at the score of answers that ignore the problem, in pieces where it differs."""
+    """Draw a line at the score of answers that ignore the problem, in pieces where it differs."""
     levels = {places[p.distance, p.regime]: scale * p.floor for p in points}
     pieces = []
     for level, numbers in itertools.groupby(sorted(levels), levels.__getitem__):
@@ -241,7 +241,7 @@ def _floors(
 
 
 def _name_places(axes: Axes, places: Sequence[Place]) -> None:
-    """Names of the regimes on the axis, upright where they are too wide, and as many as fit."""
+    """Draw as many names of regimes on the axis as fit, upright where they are too wide."""
     labels = _labels(places)
     room = axes.get_window_extent().width / axes.figure.dpi / len(places)
     wide = CHARACTER * max(len(line) for label in labels for line in label.splitlines())
@@ -256,12 +256,12 @@ def _name_places(axes: Axes, places: Sequence[Place]) -> None:
 
 
 def _steps() -> Iterator[int]:
-    """1, 2, 5, 10, 20, …."""
+    """Generate 1, 2, 5, 10, 20, …."""
     return (step * 10**power for power in itertools.count() for step in (1, 2, 5))
 
 
 def _labels(places: Sequence[Place]) -> list[str]:
-    """Names of the regimes on the axis: their distance, where that tells them apart."""
+    """List the names of the regimes on the axis: their distance, where that tells them apart."""
     distances = [distance for distance, _ in places]
     alike = len(set(distances)) < len(distances)
     return [
@@ -275,7 +275,7 @@ def _labels(places: Sequence[Place]) -> list[str]:
 def _marks(
     points: Sequence[Point], theme: Theme, *, is_crowded: bool, is_marked: bool
 ) -> dict[str, Line2D]:
-    """Legend of what is drawn."""
+    """Return the legend of the drawn marks."""
     ink, faint = theme.foreground, theme.muted
     most = max((len(point.values) for point in points), default=0)
     mean = "mean, 95 % interval" if most >= FEWEST else "mean"

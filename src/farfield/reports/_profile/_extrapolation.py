@@ -35,8 +35,8 @@ class Point:
         unit: Unit of the distance.
         values: Score of each network that did not diverge.
         floor: Expected score of an answer that ignores the problem.
-        measure: What the score is.
-        losses: Loss of every network, where the task says what is lost without memory.
+        measure: Measure of the score.
+        losses: Loss of every network, where the task gives the loss without memory.
         no_memory: That least loss without memory.
         diverged: Seed of each network that diverged, with the step since which its loss is not
             finite.
@@ -68,7 +68,7 @@ class Point:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The point in words and numbers, under the headings of a profile."""
+        """Point in words and numbers, under the headings of a profile."""
         written, unit = self.measure.written, self.measure.unit
         spread = f" ± {written(self.standard_error)}" if len(self.values) > 1 else ""
         mean, worst = DIVERGED, DIVERGED
@@ -92,7 +92,7 @@ class Point:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The point as plain values by name, scores as recorded."""
+        """Point as plain values by name, scores as recorded."""
         interval = self.interval
         return {
             "regime": self.regime,
@@ -110,7 +110,7 @@ class Point:
 
     @property
     def _networks(self) -> str:
-        """Text of the number of networks, and of those that diverged."""
+        """Format the number of networks, and the number that diverged."""
         kept, gone = len(self.values), len(self.diverged)
         return f"{kept} of {kept + gone}, {gone} diverged" if gone else str(kept)
 
@@ -141,7 +141,7 @@ class ExtrapolationProfile:
 
     @property
     def tabular(self) -> Tabular:
-        """The points as a table, a row for each."""
+        """Points as a table, a row for each."""
         measure = self.points[0].measure
         worst = "highest" if measure.lower_is_better else "lowest"
         score = f"{measure.label} ± standard error"
@@ -155,7 +155,7 @@ class ExtrapolationProfile:
 
     @property
     def _notes(self) -> list[str]:
-        """The networks that diverged, a paragraph each, in training or in some regimes alone."""
+        """Networks that diverged, a paragraph each, in training or in some regimes alone."""
         where: dict[tuple[int, int], list[str]] = {}
         for point in self.points:
             for network in point.diverged:
@@ -198,7 +198,7 @@ def extrapolation_profile(
 
 
 def recorded_profile(records: Sequence[Record]) -> ExtrapolationProfile:
-    """Score against distance, from the records alone: the task is made again from what they say.
+    """Score against distance, from the records alone: the task is made again from them.
 
     Args:
         records: The records of one experiment, one a network.
@@ -220,7 +220,7 @@ def recorded_profile(records: Sequence[Record]) -> ExtrapolationProfile:
 def _point(
     task: Task, regime: Regime, of: str, records: Sequence[Record], losses: tuple[float, ...]
 ) -> Point:
-    """Point of one regime, with the floor of the task's regime `of`."""
+    """Return the point of one regime, with the floor of the task's regime `of`."""
     metric, name = metric_of(task), regime.name
     since = {record.seed: record.diverged(name) for record in records}
     kept = [record for record in records if since[record.seed] is None]
@@ -239,7 +239,7 @@ def _point(
 
 
 def _losses(task: Task, records: Sequence[Record]) -> dict[str, tuple[float, ...]]:
-    """Loss of each network by regime; none where not all are recorded, or the least not known."""
+    """Return the loss of each network by regime; empty if any or the least is not known."""
     if not isinstance(task, NoMemoryLoss):
         return {}
     try:

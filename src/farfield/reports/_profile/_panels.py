@@ -22,15 +22,15 @@ DOT: Final = 5.0
 BESIDE: Final = 0.045
 """Offset of the published mean from ours, in steps of the axis of distances."""
 DODGE: Final = 0.1
-"""Offset between models of one distance, in such steps, where there is room."""
+"""Offset between models of one distance, in steps of the axis, where there is room."""
 STUB: Final = 0.45
-"""Where an arrow stands on an axis of logarithms, as a share of the mean."""
+"""Position of an arrow on an axis of logarithms, as a share of the mean."""
 BAND: Final = 0.6
 """Extent of all models of one column together, in lines of columns."""
 ROOM: Final = 0.84
-"""Largest extent of all models of one distance together, in such steps."""
+"""Largest extent of all models of one distance together, in steps of the axis."""
 SIDE_BY_SIDE: Final = 4
-"""Most models whose names stand side by side; those of more stand one below another."""
+"""Most models with names side by side; more names are one below another."""
 LONGEST_LABEL: Final = 12
 """Characters in a line of a name side by side with others, at least."""
 ALL_LABELS: Final = 48
@@ -40,11 +40,11 @@ LABEL_GAP: Final = 5.2
 LEADER: Final = 9.0
 """Points between a line's end and its label where a thin line joins them."""
 LABEL_SHARE: Final = 0.06
-"""The same on an axis of fractions, as a share of it."""
+"""Position of an arrow on an axis of fractions, as a share of it."""
 
 
 def side_by_side(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
-    """The models of one distance, each in a place of its own.
+    """Draw the models of one distance, each at a separate position.
 
     Args:
         axes: Where to draw.
@@ -67,7 +67,7 @@ def side_by_side(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
 
 
 def one_below_another(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
-    """The models of one distance, each in a line of its own, with the score across.
+    """Draw the models of one distance, each in a separate line, with the score across.
 
     Args:
         axes: Where to draw.
@@ -87,7 +87,7 @@ def one_below_another(axes: Axes, series: Sequence[Series], theme: Theme) -> Non
 
 
 def by_column(axes: Axes, series: Sequence[Series], columns: Sequence[str], theme: Theme) -> None:
-    """Columns that are on no common axis of distance: a line each, the models in it as marks.
+    """Draw columns that are on no common axis of distance: a line each, the models in it as marks.
 
     Args:
         axes: Where to draw.
@@ -115,7 +115,7 @@ def by_column(axes: Axes, series: Sequence[Series], columns: Sequence[str], them
 
 
 def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
-    """Score against distance, one line for each model, labelled at its end.
+    """Score against distance, one line for each model, labeled at its end.
 
     The distances stand at even spaces: those of the papers crowd at the far end, where it matters.
 
@@ -168,7 +168,7 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
 
 
 def _column(rows: Sequence[Row], distance: float) -> str:
-    """The column of a distance where its name has another number."""
+    """Format the column of a distance where its name has another number."""
     (claim, *others) = {
         row.claim.column: row.claim for row in rows if row.distance == distance
     }.values()
@@ -181,7 +181,7 @@ def _column(rows: Sequence[Row], distance: float) -> str:
 def _networks(
     axes: Axes, place: float, row: Row, one: Series, *, width: float, across: bool = False
 ) -> None:
-    """A dot for each network, spread sideways by the golden ratio so that few cover each other.
+    """Draw a dot for each network, spread sideways by the golden ratio.
 
     One that diverged is a cross at the end of the axis of scores.
     """
@@ -201,7 +201,7 @@ def _networks(
 def _mean(
     axes: Axes, place: float, row: Row, one: Series, theme: Theme, *, across: bool = False
 ) -> None:
-    """Our mean with its interval, cut where no score can be and where the axis ends."""
+    """Draw our mean with its interval, cut where no score can be and where the axis ends."""
     if row.judgement.ours is None:
         return
     if len(row.values) >= FEWEST:
@@ -213,9 +213,9 @@ def _mean(
 
 
 def _interval(axes: Axes, place: float, row: Row, color: str, *, across: bool) -> None:
-    """The interval of our mean; where it goes on beyond the axis, its end is an arrow.
+    """Draw the interval of our mean; where it goes on beyond the axis, its end is an arrow.
 
-    On an axis of logarithms, where it may go on for ever, the arrow stands close to the mean.
+    On an axis of logarithms, where it may go on for ever, the arrow is close to the mean.
     """
     if (interval := row.interval) is None:
         return
@@ -238,7 +238,7 @@ def _interval(axes: Axes, place: float, row: Row, color: str, *, across: bool) -
 def _published(
     axes: Axes, place: float, row: Row, one: Series, theme: Theme, *, across: bool = False
 ) -> None:
-    """The published mean with its standard error, or a goal of our own, where there is one.
+    """Draw the published mean with its standard error, or a goal of our own, where there is one.
 
     A spread of a kind that is not said has two ends to either side, one for each reading.
     """
@@ -261,12 +261,12 @@ def _published(
 
 
 def _turned(place: Any, score: Any, across: bool) -> tuple[Any, Any]:
-    """Both coordinates of a mark, whose score is upward or across."""
+    """Return both coordinates of a mark, whose score is upward or across."""
     return (score, place) if across else (place, score)
 
 
 def end_labels(axes: Axes, ends: Sequence[tuple[float, Series]], gap: float = LABEL_GAP) -> None:
-    """Marker and name of each line beside its end, moved apart where they would cover each other.
+    """Draw the marker and name of each line beside its end, moved apart.
 
     A label that was moved is joined to its end.
 
@@ -294,7 +294,7 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, Series]], gap: float = LA
 
 
 def _leader(axes: Axes, end: float, height: float, color: str) -> None:
-    """A thin line from the end of a line to its label."""
+    """Draw a thin line from the end of a line to its label."""
     beside = offset_copy(
         axes.get_yaxis_transform(), axes.get_figure(root=True), x=LEADER, units="points"
     )
@@ -306,14 +306,14 @@ def _leader(axes: Axes, end: float, height: float, color: str) -> None:
 
 
 def spread_apart(heights: Sequence[float], gap: float, top: float = math.inf) -> list[float]:
-    """Heights moved as little as it takes to be `gap` apart, then down as far as `top` asks for.
+    """Move heights as little as needed to be `gap` apart, then down below `top`.
 
     Args:
         heights: In ascending order.
-        gap: Least distance of neighbours.
+        gap: Least distance of neighbors.
         top: Where the highest may be.
     """
-    blocks: list[list[float]] = []  # of neighbours that touch: wanted height of each lowest end
+    blocks: list[list[float]] = []  # of neighbors that touch: wanted height of each lowest end
     for place, height in enumerate(heights):
         blocks.append([height - place * gap])
         while len(blocks) > 1 and np.mean(blocks[-2]) >= np.mean(blocks[-1]):

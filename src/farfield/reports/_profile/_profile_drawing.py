@@ -39,7 +39,7 @@ APART: Final = 1_000
 """Errors that differ by more than this factor are drawn by their logarithms."""
 LISTED: Final = 0.72
 LISTED_LINE: Final = 0.17
-"""Height of a panel of models one below another: of what is around them, and of each; inches."""
+"""Height of a panel of models one below another: of the space around them, and of each; inches."""
 
 
 @in_style
@@ -109,7 +109,7 @@ def draw_report(report: Report, theme: Theme) -> Figure:
 
 
 def _height(rows: Sequence[Row]) -> float:
-    """Height of a panel of lines, inches."""
+    """Return the height of a panel of lines, inches."""
     if not is_by_column(rows):
         return LISTED + LISTED_LINE * len(rows)
     columns, models = {row.claim.column for row in rows}, {row.claim.row for row in rows}
@@ -117,7 +117,7 @@ def _height(rows: Sequence[Row]) -> float:
 
 
 def _ends(panels: Iterable[Sequence[Row]]) -> dict[str, tuple[float, float]]:
-    """Ends of the axis of scores, the same in all panels that show the same; by what they show."""
+    """Return ends of the axis of scores, equal in all panels of one measure; by measure."""
     alike: dict[str, list[Row]] = {}
     for rows in panels:
         alike.setdefault(score_label(rows[0]), []).extend(rows)
@@ -125,7 +125,7 @@ def _ends(panels: Iterable[Sequence[Row]]) -> dict[str, tuple[float, float]]:
 
 
 def _reach(row: Row, values: Sequence[float]) -> tuple[float, float]:
-    """Ends of the axis of scores: from 0 for errors, unless only logarithms tell them apart."""
+    """Return ends of the axis of scores: from 0 for errors, unless the axis is logarithmic."""
     lowest, highest = min(values), max(values)
     if not measure_of(row.claim.metric).lower_is_better:
         return lowest - 0.06 * row.claim.published.scale, 1.08 * highest
@@ -135,7 +135,7 @@ def _reach(row: Row, values: Sequence[float]) -> tuple[float, float]:
 
 
 def _cells(series: Series) -> list[Series]:
-    """A series for each cell, named by its column where there are several at one distance."""
+    """Return a series per cell, named by its column where one distance has several."""
     if len(series.rows) == 1:
         return [series]
     return [
@@ -145,12 +145,12 @@ def _cells(series: Series) -> list[Series]:
 
 
 def _numbered(rows: Sequence[Row]) -> list[Row]:
-    """The cells that have a number, ours or published."""
+    """Return the cells that have a number, ours or published."""
     return [row for row in rows if row.records or isinstance(row.claim.published, Published)]
 
 
 def _values(rows: Sequence[Row]) -> list[float]:
-    """Everything that the axis of scores must hold."""
+    """Return everything that the axis of scores must hold."""
     values = [value for row in rows for value in (*row.values, row.floor)]
     printed = [row.claim.published for row in rows]
     values += [number.mean for number in printed if isinstance(number, Published)]
@@ -159,13 +159,13 @@ def _values(rows: Sequence[Row]) -> list[float]:
 
 
 def _goal(row: Row) -> float | None:
-    """The goal of a cell; `None` without one."""
+    """Return the goal of a cell; `None` without one."""
     number = row.claim.published
     return None if isinstance(number, Published) else number.goal
 
 
 def _marks(report: Report, theme: Theme) -> dict[str, Line2D]:
-    """Legend of the markers that occur."""
+    """Return the legend of the markers that occur."""
     ink, faint = theme.foreground, theme.muted
     marks = {
         "ours, 95 % interval": Line2D([], [], color=ink, marker="o", markersize=4.6, linewidth=1.3),

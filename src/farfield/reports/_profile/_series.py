@@ -33,9 +33,9 @@ DASHES: Final[tuple[Dashes, ...]] = (
 MARKERS: Final = {
     "o": "●", "s": "■", "^": "▲", "v": "▼", "D": "◆", "P": "✚", "X": "✖", "*": "★"
 }  # fmt: skip
-"""Markers of the variants of one model in the table's order, and what stands for each in a text."""
+"""Markers of the variants of one model in the table's order, and the sign of each in a text."""
 FEWEST: Final = 3
-"""Networks that an interval of the mean is drawn from: that of two runs over the whole axis."""
+"""Least networks for an interval of the mean; that of two would cover the whole axis."""
 GOLDEN: Final = (math.sqrt(5) - 1) / 2
 """Golden ratio: its multiples spread dots so that few cover each other."""
 LONGEST_NAME: Final = 26
@@ -48,7 +48,7 @@ class Series:
     """One model in one panel.
 
     Args:
-        label: What it is called in the panel.
+        label: Name in the panel.
         color: Its color.
         dashes: Its line.
         marker: Its marker, filled for ours and open for the published.
@@ -63,12 +63,12 @@ class Series:
 
     @property
     def marked(self) -> str:
-        """The label behind the marker."""
+        """Label behind the marker."""
         return f"{MARKERS[self.marker]} {self.label}"
 
 
 def distances(rows: Iterable[Row]) -> int:
-    """Number of distances of the rows.
+    """Compute the number of distances of the rows.
 
     Args:
         rows: Some cells.
@@ -77,7 +77,7 @@ def distances(rows: Iterable[Row]) -> int:
 
 
 def shared_suffix(rows: Sequence[Row]) -> str:
-    """Common suffix of all rows after the model's name, e.g. ` + TCN`; empty if they differ.
+    """Find the common suffix of all rows after the model's name, e.g. ` + TCN`, or no text.
 
     Args:
         rows: Some cells.
@@ -88,14 +88,14 @@ def shared_suffix(rows: Sequence[Row]) -> str:
 
 
 def series_of(rows: Sequence[Row], theme: Theme, shared: str) -> list[Series]:
-    """The models of a panel: a color for each model, a line for each variant of it.
+    """Return the models of a panel: a color for each model, a line for each variant of it.
 
     Models beyond the theme's colors have the first colors again, with the next line.
 
     Args:
         rows: The cells of the panel.
         theme: Colors.
-        shared: What is left off the labels, from `shared_suffix`.
+        shared: Suffix left off the labels, from `shared_suffix`.
     """
     by_row: dict[str, list[Row]] = {}
     for row in rows:
@@ -122,7 +122,7 @@ def series_of(rows: Sequence[Row], theme: Theme, shared: str) -> list[Series]:
 
 
 def abreast(labels: Iterable[str]) -> int:
-    """Number of panels that fit side by side, with names at their lines.
+    """Compute the number of panels that fit side by side, with names at their lines.
 
     Args:
         labels: The names.
@@ -131,7 +131,7 @@ def abreast(labels: Iterable[str]) -> int:
 
 
 def states_of(rows: Sequence[Row]) -> dict[str, str]:
-    """Steps and networks of each row where those of a panel differ, e.g. ` (0.4 %, n = 3)`.
+    """Format steps and networks of each row where rows of a panel differ, e.g. ` (0.4 %, n = 3)`.
 
     Args:
         rows: The cells of the panel.
@@ -157,7 +157,7 @@ def states_of(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def _models(rows: Sequence[Row]) -> list[str]:
-    """The models of the rows' whole tables, so that one keeps its color in every picture."""
+    """Return the models of the rows' whole tables, so that one keeps its color in every picture."""
     whole = [
         claim.row
         for home in dict.fromkeys(row.claim.home for row in rows if row.claim.home in TABLES)
@@ -168,12 +168,12 @@ def _models(rows: Sequence[Row]) -> list[str]:
 
 
 def _model(label: str) -> str:
-    """The model of a row: the first word of its name, as in `RIMs, all active`."""
+    """Build the model of a row: the first word of its name, as in `RIMs, all active`."""
     return label.partition(" ")[0].rstrip(",")
 
 
 def is_by_column(rows: Collection[Row]) -> bool:
-    """True if cells are on no common axis: several of a row at one distance, or of several units.
+    """Tell if cells are on no common axis: several of a row at one distance, or of several units.
 
     Args:
         rows: Some cells.
@@ -184,7 +184,7 @@ def is_by_column(rows: Collection[Row]) -> bool:
 
 
 def score_label(row: Row) -> str:
-    """Label of an axis of scores, with its unit.
+    """Format the label of an axis of scores, with its unit.
 
     Args:
         row: One of the cells.
@@ -194,7 +194,7 @@ def score_label(row: Row) -> str:
 
 
 def errors_of(rows: Sequence[Row]) -> np.ndarray | None:
-    """Lengths of the interval below and above the mean of each row; `None` where no row has one.
+    """Return lengths of the interval below and above the mean of each row; `None` without any.
 
     Args:
         rows: The rows, each with a mean.
@@ -207,7 +207,7 @@ def errors_of(rows: Sequence[Row]) -> np.ndarray | None:
 
 
 def networks_note(counts: Collection[int], absent: Sequence[str] = ()) -> str:
-    """Networks behind the rows of a panel, and the rows without any.
+    """Format the networks behind the rows of a panel, and the rows without any.
 
     Args:
         counts: Networks of each row that was run.
@@ -219,7 +219,7 @@ def networks_note(counts: Collection[int], absent: Sequence[str] = ()) -> str:
 
 
 def subtitle(rows: Sequence[Row], shared: str, note: str = "") -> str:
-    """Write what all cells of a panel have in common: column, encoder, steps and a note.
+    """Write the common settings of all cells of a panel: column, encoder, steps and a note.
 
     Args:
         rows: The cells.

@@ -23,7 +23,7 @@ P = ParamSpec("P")
 def in_style(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     """Decorate a function that draws so that matplotlib has the style of its theme meanwhile.
 
-    Names are shown as they are: nothing in them is a formula or a control character.
+    Names are shown unchanged: nothing in them is a formula or a control character.
 
     Args:
         draw: The function; one of its arguments is the `Theme`, `LIGHT` if none is.
@@ -39,7 +39,7 @@ def in_style(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def _with_printable_texts(figure: Figure) -> Figure:
-    """The figure; signs that no letter stands for are escapes, lines stay lines."""
+    """Return the figure; signs without a letter are escapes, lines stay lines."""
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             if isinstance(labels := axis.get_major_formatter(), FixedFormatter):
@@ -55,13 +55,13 @@ def _printable_lines(text: str) -> str:
 
 
 def own_settings(style: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
-    """Settings of matplotlib for a while: its defaults and a style, whatever the user's file says.
+    """Set matplotlib's defaults and a style for a while, whatever the user's file says.
 
     Letters are drawn without hinting, which differs between versions of FreeType. A
     dollar in a name is a dollar, and begins no formula.
 
     Args:
-        style: What differs from the defaults.
+        style: Differences from the defaults.
     """
     return matplotlib.style.context(
         ["default", {"text.hinting": "none", "text.parse_math": False, **style}]

@@ -8,7 +8,7 @@ from typing import Any, Final, final
 WIDTH: Final = 7.0
 """Width of a figure over both columns of a paper, inches."""
 LEGEND: Final = 0.24
-"""Height of the line at the foot that says what the markers are, inches."""
+"""Height of the line at the foot that explains the markers, inches."""
 FLOOR: Final = (0, (5, 3))
 """Line of answers that ignore the problem."""
 CEILING: Final = (0, (1, 2))
@@ -23,7 +23,7 @@ class Theme:
     Args:
         background: Behind everything.
         foreground: Text and axes.
-        muted: What is there but not looked at first.
+        muted: Color of marks in the background.
         models: One color after another for the models.
     """
 

@@ -29,16 +29,16 @@ ORACLE_PROBLEMS: Final = 200
 """Problems that the rule itself is scored on, and episodes of an expert, for the ceiling."""
 
 ORACLE_PLACES: Final = 4_000_000
-"""Places of all of them, at most, but for one problem: answers to longer ones fill gigabytes."""
+"""Most positions of all problems together; answers to more fill gigabytes."""
 
 LOSS: Final = "loss"
-"""The metric that is what training minimizes, not the score of the task."""
+"""Metric that training minimizes, not the score of the task."""
 
 FILE: Final = "floors-and-ceilings.jsonl"
 """Name of the file in a folder of records, or of exports."""
 
 LARGEST_FILE: Final = 1 << 25
-"""Its bytes."""
+"""Size in bytes."""
 
 
 @final
@@ -79,7 +79,7 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def level(self) -> Level:
-        """The numbers."""
+        """Numbers."""
         return Level(*(math.nan if one is None else one for one in (self.floor, self.ceiling)))
 
 
@@ -95,7 +95,7 @@ class Levels:
     """Floors and ceilings by task, regime and metric.
 
     A level that no folder holds is measured, and kept in the first one from then on, so that a
-    report draws no problems for what was reported before.
+    report draws no problems for cells reported before.
 
     Args:
         folders: Folders of records or of exports; the first is written to. None keeps nothing.
@@ -114,7 +114,7 @@ class Levels:
         self._asked: dict[_Key, _Line] = {}
 
     def of(self, claim: Claim) -> Level:
-        """Floor and ceiling of what a claim is about.
+        """Return floor and ceiling of the score of a claim.
 
         Args:
             claim: Whose task, regime and metric.
@@ -155,13 +155,13 @@ class Levels:
 
 @cache
 def _described(experiment: Experiment) -> dict[str, Any]:
-    """The task of an experiment as JSON; the cells of a row share theirs."""
+    """Return the task of an experiment as JSON; the cells of a row share theirs."""
     described: dict[str, Any] = experiment.to_json()["task"]
     return described
 
 
 def _load(path: Path) -> list[_Line]:
-    """The lines of a file; none where there is no file."""
+    """Return the lines of a file; none where there is no file."""
     if not path.is_file():
         return []
     try:
@@ -181,7 +181,7 @@ def _load(path: Path) -> list[_Line]:
 
 
 def _write(folder: Path, lines: Iterable[_Line]) -> None:
-    """Add lines to the file of a folder, if it has not got them; a folder may be read-only."""
+    """Add lines to the file of a folder, if it lacks them; a folder may be read-only."""
     if not folder.is_dir():
         return
     before = {line.key: line for line in _load(folder / FILE)}
@@ -195,14 +195,14 @@ def _write(folder: Path, lines: Iterable[_Line]) -> None:
 
 
 def _is_of_task(task: ProblemTask, metric: str) -> bool:
-    """True if a task scores answers by a metric; false for a set score of a model's own judge."""
+    """Tell if a task scores answers by a metric; false for a set score of a model's own judge."""
     name = metric.partition("/")[0]
     return isinstance(task, SetScores) or name in (LOSS, metric_of(task))
 
 
 @cache
 def _ceiling(task: ProblemTask | Environment, regime: str, metric: str) -> float:
-    """Score of the oracle over a few problems; of a whole set, where that is what is measured.
+    """Return the score of the oracle over a few problems, or over a set for scores of sets.
 
     In an environment it is that of the expert. NaN where there is none, and where it is a model
     that measures it.
@@ -225,7 +225,7 @@ def _ceiling(task: ProblemTask | Environment, regime: str, metric: str) -> float
 
 
 def _best(task: ProblemTask, problems: Problems, metric: str) -> Tensor:
-    """Scores of the oracle on each problem."""
+    """Compute scores of the oracle on each problem."""
     outputs = task.oracle(problems)
     if isinstance(task, FurtherScores):
         further = task.further_scores(outputs, problems)

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 IMAGES = {"webb2021": " --images paper", "letters": " --images letters"}
-"""Option of a command for images other than the built-in ones, by the name of the table."""
+"""Option of a command for images that are not built in, by the name of the table."""
 
 Finder = Callable[[Claim], Sequence[Record]]
-"""The records to judge a claim by."""
+"""Records to judge a claim by."""
 
 
 @final
@@ -35,11 +35,11 @@ class Row:
     Args:
         name: Name of the cell within the table.
         claim: The claim.
-        judgement: The verdict and what it rests on.
+        judgement: The verdict and its grounds.
         records: Networks of ours, by seed.
         floor: Score of answers that ignore the problem, in the published unit; NaN if unknown.
         ceiling: Score of the oracle, in the published unit.
-        command: What a reader types to make this row.
+        command: Command that makes this row.
         earlier: Networks of each recipe that the claim had before, the first one first.
         missing: Commits that the repository lacks.
     """
@@ -77,13 +77,13 @@ class Row:
 
     @property
     def kept(self) -> tuple[Record, ...]:
-        """The networks that did not diverge, by seed."""
+        """Networks that did not diverge, by seed."""
         gone = dict(self.judgement.diverged)
         return tuple(record for record in self.records if record.seed not in gone)
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The cell as plain values by name: what a row of a data frame holds."""
+        """Cell as plain values by name, as in a row of a data frame."""
         claim, judgement, published = self.claim, self.judgement, self.claim.published
         ours, difference = judgement.ours, judgement.difference
         return {
@@ -116,7 +116,7 @@ class Row:
 
     @property
     def environments(self) -> tuple[str, ...]:
-        """The places where its networks were trained, each in a line."""
+        """Origins of its networks (code and machine), each in a line."""
         parts = ("processor", "capability", "device", "engine", "torch", "farfield", "commit")
         places = (
             ", ".join(f"{part} {where[part]}" for part in parts if part in where)
@@ -142,9 +142,9 @@ class Report:
 
     Args:
         key: Name of the table.
-        title: What it shows.
+        title: Title in one line.
         rows: Its cells, in the table's order.
-        tuned: What was chosen for the rows, and on what; `None` says nothing of it.
+        tuned: Text on choices made for the rows and their data; `None` for no text.
     """
 
     key: str
@@ -154,14 +154,14 @@ class Report:
 
     @property
     def subjects(self) -> dict[str, list[Row]]:
-        """The rows by what their table is about."""
+        """Rows by the subject of their table."""
         groups: dict[str, list[Row]] = {}
         for row in self.rows:
             groups.setdefault(row.claim.subject, []).append(row)
         return groups
 
     def frame(self) -> pd.DataFrame:
-        """The cells as a data frame of pandas, a row for each, in the unit of the paper.
+        """Return the cells as a data frame of pandas, a row for each, in the unit of the paper.
 
         Raises:
             ModuleNotFoundError: If pandas, an extra, is not installed.
@@ -170,11 +170,11 @@ class Report:
 
     @property
     def run(self) -> list[Row]:
-        """The rows that were run."""
+        """Rows that were run."""
         return [row for row in self.rows if row.records]
 
     def without_diverged(self) -> Report:
-        """The report as far as its networks did not diverge: what pictures can be made of."""
+        """Return the report without networks that diverged, to draw pictures of."""
         rows = tuple(replace(row, records=row.kept) for row in self.rows)
         return replace(self, rows=rows)
 
@@ -185,7 +185,7 @@ class Report:
 
     @property
     def environments(self) -> dict[str, list[Row]]:
-        """The rows whose networks were trained in each place, by the place in a line."""
+        """Rows by the origin of their networks, which is a line of text."""
         found: dict[str, list[Row]] = {}
         for row in self.rows:
             for place in row.environments:
@@ -200,12 +200,12 @@ def tabulate(
     levels: Levels | None = None,
     missing: AbstractSet[str] = frozenset(),
 ) -> Report:
-    """The table with what the records say.
+    """Return the table with results of the records.
 
     Args:
         table: The claims.
         find: The records to judge a claim by, e.g. from `records_at`.
-        budget: What the commands beside the rows ask for.
+        budget: Budget of the commands beside the rows.
         levels: Floors and ceilings that are known; `None` measures all of them.
         missing: Commits that the repository lacks.
 
@@ -241,7 +241,7 @@ def tabulate(
 def records_at(
     records: Callable[[str, int | None], Sequence[Record]], budget: Budget, seeds: int | None = None
 ) -> Finder:
-    """Finds the records of a claim at a budget, each once.
+    """Find the records of a claim at a budget, each once.
 
     Args:
         records: The records of an experiment, by its key and the number of seeds:
@@ -254,7 +254,7 @@ def records_at(
 
 
 def _images_option(task: Task) -> str:
-    """Option of the command for images other than the built-in ones."""
+    """Return the option of the command for images that are not built in."""
     shapes = getattr(task, "shapes", None)
     return IMAGES.get(shapes.name, "") if isinstance(shapes, GlyphSet) else ""
 
@@ -263,4 +263,4 @@ def _regime_distance(claim: Claim) -> tuple[float, str]:
     for regime in claim.experiment.regimes:
         if regime.name == claim.regime:
             return regime.distance, regime.unit
-    raise ValueError(f"{claim.name} names a regime that its task has not: {claim.regime!r}")
+    raise ValueError(f"{claim.name} names a regime that its task lacks: {claim.regime!r}")

@@ -43,7 +43,7 @@ _LATEX: Final = str.maketrans(
 
 
 def latex_words(text: object) -> str:
-    """The text as a cell of LaTeX, in which nothing is a command.
+    """Format the text as a cell of LaTeX, in which nothing is a command.
 
     Args:
         text: A name that people gave, or a number.
@@ -59,7 +59,7 @@ class Tabular:
     Args:
         headings: Heading of each column, as shown.
         cells: Text of each row, under the headings.
-        values: Values of each row, by the name of their column in data: what a CSV file and a data
+        values: Values of each row, by the name of their column in data, as a CSV file and a data
             frame hold.
     """
 
@@ -71,14 +71,14 @@ class Tabular:
         return self.markdown()
 
     def markdown(self) -> str:
-        """The table in Markdown, of even columns: the first flush left, the others flush right."""
+        """Format the table in Markdown, of even columns: the first flush left, all others right."""
         rows = [[*map(cell_words, row)] for row in (self.headings, *self.cells)]
         widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
         rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
         return "\n".join(_line(row, widths) for row in (rows[0], rule, *rows[1:]))
 
     def latex(self) -> str:
-        r"""The table in LaTeX, with the rules of `booktabs` (`\usepackage{booktabs}`)."""
+        r"""Format the table in LaTeX, with the rules of `booktabs` (`\usepackage{booktabs}`)."""
         head, *rows = [
             " & ".join(map(latex_words, row)) + r" \\" for row in (self.headings, *self.cells)
         ]
@@ -87,7 +87,7 @@ class Tabular:
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
     def csv(self) -> str:
-        """The values as CSV, the names of the columns first; what is unknown is empty."""
+        """Format the values as CSV, the names of the columns first; unknown values are empty."""
         names = dict.fromkeys(name for row in self.values for name in row)
         buffer = io.StringIO()
         writer = csv.DictWriter(buffer, [*names], lineterminator="\n")
@@ -96,7 +96,7 @@ class Tabular:
         return buffer.getvalue()
 
     def frame(self) -> pd.DataFrame:
-        """The values as a data frame of pandas.
+        """Return the values as a data frame of pandas.
 
         Raises:
             ModuleNotFoundError: If pandas, an extra, is not installed.
@@ -121,17 +121,17 @@ class Tabular:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """One row, the first column flush left and the others flush right."""
+    """Format one row, the first column flush left and the rest flush right."""
     first, *others = zip(cells, widths, strict=True)
     padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
     return f"| {' | '.join(padded)} |"
 
 
 def tabular_of(report: Report) -> Tabular:
-    """The cells of a table of claims, a row for each.
+    """Return the cells of a table of claims, a row for each.
 
     Args:
-        report: The table with what was found.
+        report: The table with its results.
     """
     return Tabular(
         headings=("cell", *text.COLUMNS),

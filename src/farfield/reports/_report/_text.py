@@ -25,7 +25,7 @@ MEANING: Final = (
     f"{UNCOMMITTED}: trained from an uncommitted tree. {UNKNOWN}: from a commit that the "
     "repository lacks. A number before the sign: so many of the networks."
 )
-"""The signs in words."""
+"""Signs in words."""
 
 COMMIT: Final = re.compile("[0-9a-f]{7,40}")
 """Text that names a commit."""
@@ -79,7 +79,7 @@ def signs(row: Row) -> str:
 
 
 MISSING: Final = "–"
-"""Stands where there is nothing to show."""
+"""Sign in an empty cell."""
 
 CLEAR: Final = " †"
 """Marks a difference whose interval leaves out 0."""
@@ -98,7 +98,7 @@ def published(row: Row) -> str:
 
 
 def goal(claim: Claim) -> str:
-    """Write the goal of a claim, e.g. `≥ 99.5`, that of an error `≤ 0.01`; `–` where it has none.
+    """Write the goal of a claim, e.g. `≥ 99.5`, or `≤ 0.01` for an error; `–` without a goal.
 
     Args:
         claim: The claim.
@@ -115,7 +115,7 @@ def ours(row: Row) -> str:
 
     A mean below a goal gets as many digits more as it takes not to read as the goal. Networks that
     diverged are counted apart, e.g. `95.0 ± 0.7 (9 of 10, 1 diverged)`. Where nothing is trained,
-    that stands in place of their number.
+    that is shown in place of their number.
     """
     summary, gone = row.judgement.ours, len(row.judgement.diverged)
     if summary is None:
@@ -335,7 +335,7 @@ def _numbers(report: Report) -> dict[str, str]:
 
 
 def _selections(report: Report) -> list[str]:
-    """The fields that were chosen by a search, with the rows that they were chosen for."""
+    """Return the fields that were chosen by a search, with the rows that they were chosen for."""
     rows: dict[str, dict[str, None]] = {}
     for row in report.rows:
         if row.claim.selection is not None:
@@ -344,19 +344,19 @@ def _selections(report: Report) -> list[str]:
 
 
 def _diverged(report: Report) -> list[str]:
-    """The networks that diverged, by cell, with the step."""
+    """Return the networks that diverged, by cell, with the step."""
     found = [row for row in report.run if row.judgement.diverged]
     return [f"Diverged: {place(row)}: {row.judgement.reason}." for row in found]
 
 
 def _kinds(report: Report) -> list[str]:
-    """The cells whose networks are of two kinds."""
+    """Return the cells whose networks are of two kinds."""
     found = [(row, row.judgement.kinds) for row in report.run if row.judgement.fraction == 1]
     return [f"Of two kinds: {place(row)}: {kinds}." for row, kinds in found if kinds is not None]
 
 
 def _not_said(report: Report) -> list[str]:
-    """Notes on a kind of ± and on numbers of networks that the paper does not say."""
+    """Return notes on a kind of ± and on numbers of networks that the paper does not say."""
     rows = [(row, row.claim.published) for row in report.rows]
     printed = [(row, number) for row, number in rows if isinstance(number, Published)]
     spread = dict.fromkeys(row.claim.row for row, number in printed if number.spread_not_said)
@@ -376,7 +376,7 @@ MIXED: Final = {"code": "Farfield's code", "packages": "packages"}
 
 
 def _mixed_code(report: Report) -> list[str]:
-    """The cells whose seeds were trained by different code; old records do not say by which."""
+    """Return the cells with seeds of different code; old records do not name their code."""
     said = []
     for row in report.run:
         for part, name in MIXED.items():

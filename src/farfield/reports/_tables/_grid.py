@@ -58,9 +58,9 @@ DOTS: Final = (
 
 
 def small_pictures(row: Row) -> list[str]:
-    """The interval against the margin or the goal, and networks of two kinds as dots.
+    """Return the interval against the margin or the goal, and networks of two kinds as dots.
 
-    There are two intervals where the paper does not say what its ± is.
+    There are two intervals where the paper does not say the kind of its ±.
 
     Args:
         row: A cell.
@@ -71,7 +71,7 @@ def small_pictures(row: Row) -> list[str]:
 
 
 def _strips(row: Row) -> list[str]:
-    """Strip of a goal, or a strip of the difference for each reading of the published ±."""
+    """Return the strip of a goal, or strips of the difference for all readings of the ±."""
     number, judged = row.claim.published, row.judgement
     if isinstance(number, Unpublished):
         if number.goal is None or judged.verdict not in GOALS:
@@ -88,14 +88,14 @@ def _strips(row: Row) -> list[str]:
 
 
 def _strip(difference: Difference, rule: VerdictRule, standard_error: float) -> str:
-    """A difference as a line of signs, e.g. `····░░═┼═●═──··`."""
+    """Format a difference as a line of signs, e.g. `····░░═┼═●═──··`."""
     allowed = rule.allowed(standard_error)
     ends = difference.interval.low, difference.value, difference.interval.high
     return _line(_positions(ends, allowed), range(-BAND, BAND + 1))
 
 
 def _goal_strip(row: Row, goal: float) -> str:
-    """A mean against its goal as a line of signs, e.g. `·······┼══●══▸`."""
+    """Compute a mean against its goal as a line of signs, e.g. `·······┼══●══▸`."""
     interval, ours = row.interval, row.judgement.ours
     if interval is None or ours is None:
         return ""
@@ -109,7 +109,7 @@ def _goal_strip(row: Row, goal: float) -> str:
 
 
 def _line(ends: Sequence[int], band: range) -> str:
-    """A line of signs with an interval on it.
+    """Format a line of signs with an interval on it.
 
     Args:
         ends: Positions of the beginning, the mean and the end of the interval.
@@ -128,7 +128,7 @@ def _line(ends: Sequence[int], band: range) -> str:
 
 
 def _positions(ends: Sequence[float], allowed: float) -> tuple[int, int, int]:
-    """Positions of the ends and the mean of an interval; 0 is only in intervals that hold 0."""
+    """Return positions of ends and mean of an interval; only intervals that hold 0 have 0."""
     low, middle, high = (_position(end, allowed) for end in ends)
     low = max(low, 1) if ends[0] > 0 else low
     high = min(high, -1) if ends[2] < 0 else high
@@ -136,7 +136,7 @@ def _positions(ends: Sequence[float], allowed: float) -> tuple[int, int, int]:
 
 
 def _position(value: float, allowed: float) -> int:
-    """Position of a difference from the middle: inside the band just where it is in the margin."""
+    """Return the position of a difference from the middle: in the band if in the margin."""
     if not math.isfinite(value):
         return int(math.copysign(SIDE + 1, value))
     scaled = (BAND + 0.5) * value / allowed
@@ -146,7 +146,7 @@ def _position(value: float, allowed: float) -> int:
 
 
 def _dots(kinds: TwoKinds) -> str:
-    """A dot for each network, those that solve the task first, e.g. `●●●●●●●●◐○`."""
+    """Format a dot for each network, networks that solve the task first, e.g. `●●●●●●●●◐○`."""
     return "●" * kinds.solve + "◐" * kinds.between + "○" * kinds.stay
 
 
@@ -166,22 +166,22 @@ SIGNS: Final[dict[Verdict, str]] = {
     Verdict.NOT_RUN: "–",
     Verdict.MEASURED: "",
 }
-"""Sign of each verdict in a cell; what is measured alone has none."""
+"""Sign of each verdict in a cell; cells that are only measured have none."""
 
 LEGEND: Final = "\n".join(
     f"- {sign} {verdict.value}: {verdict.meaning}." for verdict, sign in SIGNS.items() if sign
 )
-"""The signs as a list."""
+"""Signs as a list."""
 
 
 def grid(
     claims: Iterable[Claim], find: Callable[[Claim], Row | None], order: Sequence[str]
 ) -> list[str]:
-    """Lines of a Markdown table with a cell for each claim.
+    """List the lines of a Markdown table with a cell for each claim.
 
     Args:
         claims: Claims of one subject, no two of the same row and column.
-        find: What is recorded of a claim; `None` without records.
+        find: Function from a claim to its row; `None` without records.
         order: Columns of the whole table.
     """
     cells = {(claim.row, claim.column): _cell(claim, find(claim)) for claim in claims}
@@ -198,7 +198,7 @@ def grid(
 
 
 def _cell(claim: Claim, row: Row | None) -> str:
-    """The published number or the goal above ours, with the sign of the verdict and a picture."""
+    """Format the published number or the goal above ours, with the verdict's sign and strip."""
     number = claim.published
     above = str(number) if isinstance(number, Published) else text.goal(claim)
     pictures = [] if row is None else [f"`{line}`" for line in small_pictures(row)]
@@ -206,7 +206,7 @@ def _cell(claim: Claim, row: Row | None) -> str:
 
 
 def _ours(claim: Claim, row: Row | None) -> str:
-    """Our number with the sign; of a share of the steps the share alone."""
+    """Format our number with the sign; of a share of the steps the share alone."""
     if row is None:
         lacks_data = claim.data is not None and not claim.unbuilt
         return SIGNS[Verdict.NEEDS_DATA if lacks_data else Verdict.NOT_RUN]
@@ -221,10 +221,10 @@ ORDINALS: Final = ("", "", "second", "third", "fourth", "fifth", "sixth")
 
 
 def recipe_of(row: Row) -> str:
-    """The number of the recipe beside a goal, with a link to earlier numbers; empty for the first.
+    """Format the number of the recipe of a goal and a link to earlier numbers; empty for one.
 
     Args:
-        row: What is recorded of a claim.
+        row: Recorded row of a claim.
     """
     number = len(row.earlier) + 1
     if number == 1 or row.judgement.verdict not in GOALS:

@@ -31,12 +31,12 @@ def html(
     plates: Sequence[Plate] = (),
     pictures: Mapping[str, bytes] | None = None,
 ) -> str:
-    """The report as a page: style, pictures and all in one file.
+    """Format the report as a page: style, pictures and all in one file.
 
     Args:
-        report: The table with what was found.
+        report: The table with its results.
         sheets: Pictures of sample problems (PNG), by the name of the task.
-        plates: What a figure measures beyond, from `illustrate`.
+        plates: Further measurements of a figure, from `illustrate`.
         pictures: Pictures as PNG by name of the plate, the profiles by `PROFILES`; drawn as SVG
             for light and for dark screens, which takes longer, if `None`.
     """
@@ -77,24 +77,24 @@ def html(
 
 @final
 class _Addresses(NamedTuple):
-    """A picture as addresses that hold it: for light screens, and for dark ones if there is one."""
+    """Encode a picture in addresses, for light screens and, if there is one, for dark screens."""
 
     light: str
     dark: str = ""
 
 
 def _drawn(draw: Callable[[Theme], Picture]) -> _Addresses:
-    """A picture as SVG for light and for dark screens."""
+    """Return a picture as SVG for light and for dark screens."""
     return _Addresses(*(_data("svg+xml", svg(draw(theme))) for theme in (LIGHT, DARK)))
 
 
 def _printable(value: object) -> object:
-    """Text without signs that turn the reading order; what else there is stays."""
+    """Return text without signs that turn the reading order; all others stay."""
     return printable(value) if type(value) is str else value
 
 
 def _data(kind: str, content: bytes) -> str:
-    """An address that holds a picture."""
+    """Format an address that holds a picture."""
     return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
@@ -111,10 +111,10 @@ def write_report(
     Each is whole or not there at all. A table without results has no picture.
 
     Args:
-        report: The table with what was found.
+        report: The table with its results.
         folder: Where to; made if need be.
         sheets: Pictures of sample problems (PNG), by the name of the task, for the page.
-        plates: What a figure measures beyond, from `illustrate`.
+        plates: Further measurements of a figure, from `illustrate`.
         vector: Whether the page has its pictures as SVG, for light and for dark screens, in place
             of the PNG; each is then drawn three times.
 

@@ -16,11 +16,11 @@ from farfield.reproductions.internal import judge_statement
 
 
 def markdown(report: Report, plates: Sequence[Plate] = ()) -> str:
-    """The report as a Markdown page; its pictures lie beside it.
+    """Format the report as a Markdown page; its pictures lie beside it.
 
     Args:
-        report: The table with what was found.
-        plates: What a figure measures beyond, from `illustrate`.
+        report: The table with its results.
+        plates: Further measurements of a figure, from `illustrate`.
     """
     lines = [
         f"# {report.key}",
@@ -40,7 +40,7 @@ def markdown(report: Report, plates: Sequence[Plate] = ()) -> str:
 
 
 def _plate(plate: Plate) -> list[str]:
-    """Heading, picture, caption and findings of a plate."""
+    """Write heading, picture, caption and findings of a plate."""
     picture = f"{plate.name}.png" if plate.draw else None
     shown = exhibit_lines(plate.title, picture, plate.caption, plate.findings)
     return [f"## {cell_words(plate.title)}", "", *shown]
@@ -49,13 +49,13 @@ def _plate(plate: Plate) -> list[str]:
 def exhibit_lines(
     title: str, picture: str | None, caption: str, findings: Sequence[Finding]
 ) -> list[str]:
-    """Picture, caption and findings as lines of Markdown in which no text is markup.
+    """Write picture, caption and findings as lines of Markdown in which no text is markup.
 
     Args:
-        title: What the picture shows.
+        title: Title of the picture.
         picture: Where it lies; `None` for none.
         caption: How to read it.
-        findings: What was measured.
+        findings: Measurements.
     """
     lines = [f"![{as_words(title)}]({picture})", ""] if picture else []
     lines += [_as_paragraph(caption), ""]
@@ -68,7 +68,7 @@ def exhibit_lines(
 
 
 def markdown_rows(rows: list[Row]) -> list[str]:
-    """Rows as the lines of a Markdown table.
+    """Return rows as the lines of a Markdown table.
 
     Args:
         rows: The rows.
@@ -88,7 +88,7 @@ def _line(cells: list[str]) -> str:
 
 
 def table_line(cells: Iterable[str]) -> str:
-    """A row of a Markdown table.
+    """Format a row of a Markdown table.
 
     Args:
         cells: Its cells, in which nothing is markup that is not meant.
@@ -97,7 +97,7 @@ def table_line(cells: Iterable[str]) -> str:
 
 
 def as_words(found: str) -> str:
-    """Text that a record holds, as words in one line of Markdown: nothing in it is markup.
+    """Write a recorded text as words in one line of Markdown: nothing in it is markup.
 
     Args:
         found: Any text.
@@ -107,7 +107,7 @@ def as_words(found: str) -> str:
 
 
 def _as_paragraph(found: str) -> str:
-    """The same as a line of its own, of which the beginning could be markup too."""
+    """Format the same as a separate line, whose beginning could be markup too."""
     return re.sub(r"^(\d*)(?=[.)#+=-])", r"\1\\", as_words(found))
 
 
@@ -120,10 +120,10 @@ HEAD: Final = ("statement", "the paper", "published cells", "ours [95 %]", "verd
 
 
 def statement_lines(statements: Iterable[Statement], find: Finder) -> list[str]:
-    """A line of a table for each statement, under its head; depends on the records alone.
+    """Return a line of a table for each statement, under its head; depends on the records alone.
 
     Args:
-        statements: What is judged.
+        statements: Statements to judge.
         find: The records of a claim.
     """
     table = [HEAD, ("---",) * len(HEAD)]

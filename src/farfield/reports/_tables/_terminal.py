@@ -36,11 +36,11 @@ STYLES: Final[dict[Verdict, str]] = {
 
 
 def terminal(report: Report, plates: Sequence[Plate] = ()) -> RenderableType:
-    """The report for a rich console: a line for each cell, two or three where the screen is narrow.
+    """Return the report for a rich console: a line per cell, more on a narrow screen.
 
     Args:
-        report: The table with what was found.
-        plates: What a figure measures beyond, from `illustrate`.
+        report: The table with its results.
+        plates: Further measurements of a figure, from `illustrate`.
     """
     return _Terminal(report, tuple(plates))
 
@@ -74,7 +74,7 @@ class _Terminal:
 
 
 def _findings(plate: Plate) -> Grid:
-    """One line for each quantity, folded where the screen is narrow."""
+    """Return one line for each quantity, folded where the screen is narrow."""
     grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in FINDING_HEAD:
         grid.add_column(heading, overflow="fold")
@@ -84,7 +84,7 @@ def _findings(plate: Plate) -> Grid:
 
 
 def _wide(report: Report) -> Grid:
-    """One line for each cell."""
+    """Return one line for each cell."""
     grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="dim")
     grid.add_column("cell", no_wrap=True)
     for heading in text.COLUMNS:
@@ -102,7 +102,7 @@ def _wide(report: Report) -> Grid:
 
 
 def _narrow(report: Report, width: int) -> Group:
-    """Two lines for each cell, and one for its name if there is no room beside the numbers."""
+    """Return two lines for each cell, three if its name has no room beside the numbers."""
     lines = {row.name: _two_lines(row) for row in report.rows}
     headings = ("cell", "published ± SE (n)", "ours ± SE (n)", "verdict")
     every = [headings, *(line for pair in lines.values() for line in pair)]
@@ -127,7 +127,7 @@ def _narrow(report: Report, width: int) -> Group:
 
 
 def _two_lines(row: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The two lines of a cell."""
+    """Return the two lines of a cell."""
     first = (text.place(row), text.published(row), text.marked_ours(row), text.verdict(row))
     steps = f"{text.budget(row)} of steps" if row.records else ""
     spent = f"{text.seconds(row)} s" if row.records else ""
