@@ -35,11 +35,16 @@ HELD = (
     "src/farfield/nn",
     "src/farfield/objectives",
     "src/farfield/records",
+    *(path.relative_to(CHECKOUT).as_posix() for path in CHECKOUT.glob("src/farfield/reports/*.py")),
     *(f"src/farfield/reports/_exhibits/_{name}.py" for name in ("drawings", "exhibit", "former")),
     *(f"src/farfield/reports/_exhibits/_{name}.py" for name in ("frames", "sweeps")),
     "src/farfield/reports/_exhibits/_time_courses.py",
     "src/farfield/reports/_figures/_registry.py",
     "src/farfield/reports/_figures/_ren2017.py",
+    *(
+        f"src/farfield/reports/_{name}"
+        for name in ("export", "problems", "profile", "report", "tables")
+    ),
     *(
         path.relative_to(CHECKOUT).as_posix()
         for path in CHECKOUT.glob("src/farfield/reproductions/*.py")

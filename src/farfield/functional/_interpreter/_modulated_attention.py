@@ -142,8 +142,8 @@ def relative_position_scores(
       + b_h \cdot K_{\kappa_j - \kappa_i} + \beta_h \cdot c_u$$
 
     for patches in rows $\rho$ and columns $\kappa$, row by row; 0 from and to leading elements that
-    are no patches. The part of the code $c_u$ separates patches from those: among patches it is the
-    same for all, and attention does not see it.
+    are no patches. The terms of the code $c_u$ separate patches from leading elements: they are the
+    same for all patches, and a softmax over patches alone does not change with them.
 
     Args:
         codes: $c$.

@@ -94,8 +94,8 @@ def truncated_kernel(
 
     $$k(d) = \begin{cases} e^{-d / \sigma} & d < \tau \\ 0 & \text{otherwise} \end{cases}$$
 
-    The text has the inequality the other way round, which would let a function look at elements
-    of other types alone; its words say this. The bandwidth is taken as 0.001 where a
+    The inequality in the text is the other way round, which would let a function look only at
+    elements of other types; this kernel follows the text's words. The bandwidth is 0.001 where a
     parameter has become smaller, with the gradient that it has there, so that the kernel is finite
     whatever the parameter is. It can still die: with a small bandwidth it lies far below the
     $\epsilon$ of `compatibilities` wherever types are not close to a signature, and with it the

@@ -72,8 +72,8 @@ def relational_memory(
       h_i = \sigma(o_i) \tanh(m_i)$$
 
     in each head, with $g$ a residual, a layer normalization, a network of two layers, and a
-    residual and a normalization again. All slots have the same weights, so that slots that change
-    positions give outputs that change positions.
+    residual and a normalization again. All slots have the same weights, so that swapped slots give
+    swapped outputs.
 
     Args:
         x: The inputs.

@@ -234,7 +234,7 @@ def _gradients(
 
 
 def _of_scores(kept: Tensor, of_weights: Tensor, rules: NFMRules) -> Tensor:
-    """Compute the gradient by scores from that by their weights."""
+    """Compute the gradient of scores from the gradient of attention weights."""
     if not rules.subtract_next:
         of_each = kept * of_weights
         return of_each - kept * of_each.sum(0)
@@ -249,7 +249,7 @@ def _of_states(
     grids: Sequence[SharedGrid],
     rules: NFMRules,
 ) -> Iterator[Tensor]:
-    """Compute gradients by alternating keys and values, from gradients of readers."""
+    """Yield the gradients of keys and values, alternating, from the gradients of entries."""
     (of_keys, _), (of_values, _) = (by_state(each, grids, rules) for each in entries)
     for grid, key, *parts in zip(grids, keys, of_keys, of_values, strict=True):
         turned = grid.turned(tuple(key.shape[1:-1]))

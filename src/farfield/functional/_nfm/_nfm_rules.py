@@ -30,7 +30,7 @@ class NFMRules:
         null_first: Whether the null element is before all others, or behind them, as in the
             released code; of scores that tie the first are read.
         space_to_depth: Whether a reader chooses among all positions of a larger state that fall on
-            each position of it, or sees one of them, as in the released code.
+            one position of the reader, or sees one of them, as in the released code.
         bias: Whether queries, keys, values and the output network have biases, as in the released
             code.
         kernel_size: Side of the kernels of the output network; odd. 3 in the released code.

@@ -51,8 +51,8 @@ def context_statistics(
       s_k = \sqrt{\frac{1}{T - c} \sum_j (z_{jk} - \mu_k)^2 + \epsilon}$$
 
     with $T$ positions and the correction $c$. `(z - mean) / scale` is `context_norm` without gain
-    and shift. For the statistics of the first positions alone give those: `context_statistics(z[:,
-    :19])`.
+    and shift. For the statistics of the first positions alone, give only them:
+    `context_statistics(z[:, :19])`.
 
     Args:
         z: Embeddings.
@@ -145,7 +145,7 @@ def denormalize(
     $$z_{jk} = s_k \, \hat z_{jk} + \mu_k$$
 
     It undoes a normalization without gain and shift: embeddings come back, and results that were
-    predicted among normalized embeddings gets the size it needs to be decoded.
+    predicted among normalized embeddings get the size that a decoder needs.
 
     Args:
         normalized: Normalized embeddings $\hat z$.
@@ -326,7 +326,7 @@ def context_norm_plain(
 def context_norm_unrolled(
     z: Tensor, weight: Tensor | None, bias: Tensor | None, smoothing: Tensor, correction: int
 ) -> Tensor:
-    """Normalize position by position, of which a compiler makes one pass."""
+    """Normalize position by position: a compiler needs one pass, and several for sums over time."""
     positions = z.unbind(1)
     mean = sum(positions[1:], positions[0]) / len(positions)
     centered = [position - mean for position in positions]
@@ -425,7 +425,7 @@ def _gradient_of_rows(tensors: tuple[Tensor, ...], weight: Tensor | None, correc
 
 
 def _rows(z: Tensor) -> int:
-    """Compute the number of problems in a block: on other devices than a processor all of them."""
+    """Choose the number of problems in a block: all of them, except on a CPU."""
     return max(1, _BLOCK // max(1, z[0].numel())) if on_cpu(z) and len(z) else max(1, len(z))
 
 

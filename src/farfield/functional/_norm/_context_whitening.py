@@ -80,7 +80,7 @@ def context_whiten(
 
 
 def _inverse_root_by_products(matrix: Tensor, least: float) -> Tensor:
-    r"""Compute $A^{-1/2}$ by Newton's iteration: products alone.
+    r"""Compute $A^{-1/2}$ by Newton's iteration, for formats without eigenvectors.
 
     From $Y_0 = A / \mathrm{tr} A$ and $Z_0 = I$, with $W = \tfrac{1}{2} (3 I - Z Y)$, $Y \gets Y W$
     and $Z \gets W Z$ converge to root and inverse root. An eigenvalue far below 1 grows by 9 / 4 in

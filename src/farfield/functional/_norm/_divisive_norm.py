@@ -390,7 +390,7 @@ def _box(maps: Tensor, window: tuple[int, int], *, adjoint: bool = False) -> Ten
 
 
 def _rows(z: Tensor) -> int:
-    """Compute the number of images in a block: on other devices than a processor all of them."""
+    """Choose the number of images in a block: all of them, except on a CPU."""
     return max(1, _BLOCK // max(1, z[0].numel())) if on_cpu(z) and len(z) else max(1, len(z))
 
 

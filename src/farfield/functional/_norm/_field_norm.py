@@ -254,7 +254,7 @@ def field_norm(
 
     Args:
         z: Numbers to normalize, laid out as the field wants them.
-        field: Pooled numbers.
+        field: Field, which defines the numbers that are pooled together.
         weight: Gain $\gamma$ of each feature, for fields over `(batch, *positions, feature)`. None
             is one.
         bias: Shift $\beta$ of each feature, likewise. None is zero.
@@ -290,7 +290,7 @@ def field_center(z: Float[Tensor, "batch *_ last"], field: Field) -> Float[Tenso
 
     Args:
         z: Numbers to center, laid out as the field wants them.
-        field: Pooled numbers.
+        field: Field, which defines the numbers that are pooled together.
 
     Returns:
         The centered numbers, in the dtype of `z`.
@@ -319,7 +319,7 @@ def field_statistics(
 
     Args:
         z: Numbers to normalize, laid out as the field wants them.
-        field: Pooled numbers.
+        field: Field, which defines the numbers that are pooled together.
         correction: Number subtracted from the number of members in the mean of squares.
         eps: Added to the mean of squares.
 
@@ -357,7 +357,7 @@ def field_moments(
 
     Args:
         z: A whole training set, laid out as the field wants it.
-        field: Pooled numbers, such as `over_batch` or `over_batch_and_places`.
+        field: Field, such as `over_batch` or `over_batch_and_places`: the numbers pooled together.
         correction: Number subtracted from the number of members in the variance.
 
     Raises:

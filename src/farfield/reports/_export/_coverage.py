@@ -91,7 +91,7 @@ def coverage(folder: Path) -> dict[str, list[Coverage]]:
 
 
 def coverage_of(recorded: Recorded, wanted: Iterable[Wanted]) -> dict[str, list[Coverage]]:
-    """Return the same from records in memory.
+    """Return the coverage of every table and figure by records in memory.
 
     Args:
         recorded: Recorded runs.

@@ -20,8 +20,8 @@ from farfield.reproductions import Claim, Published, Unpublished, Verdict
 
 RECIPE: Final = (
     "A *recipe* is a way of training; its number counts the recipes that were tried with the "
-    "scores on the tests in sight. The *confirmation* says what confirms a goal that no row by "
-    "hand reaches, or what a star lacks."
+    "scores on the tests in sight. The *confirmation* names the networks that confirm a goal that "
+    "no row by hand reaches, or says why a star is missing."
 )
 """Columns of the goals in words."""
 
@@ -195,7 +195,7 @@ def index_page(
         for line in (_run, _came)
     )
     lines = ["", "## How much is run", "", *RUN.splitlines(), *run, "", *RUN_TERMS.splitlines()]
-    lines += ["", "## What came of it", "", *CAME.splitlines(), *came]
+    lines += ["", "## Verdicts", "", *CAME.splitlines(), *came]
     lines += ["", *CAME_TERMS.splitlines()]
     lines += ["", f"{_legend()}.", "", *_by_chance(recorded), "", *_origins(recorded)]
     lines += ["", "## Not reproduced", "", *_failures(recorded, reasons)]
@@ -309,7 +309,7 @@ def _by_chance(recorded: Recorded) -> list[str]:
     sentence = (
         f"Of {len(trained)} judged cells, with those of other images and options, {different} are "
         f"called different; about {fixed(chance, 0)} would be if nothing differed and scores were "
-        f"normal. [What was simulated]({RULE}), with networks near the ceiling and "
+        f"normal. [The simulation]({RULE}), with networks near the ceiling and "
         "others of which one in ten fails, says how often the rule errs. "
         f"In {kinds} of these cells networks are of two kinds. "
         f"{len(rows) - len(trained) - untrained} more cells have no spread, as all networks score "

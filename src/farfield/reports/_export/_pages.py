@@ -45,9 +45,9 @@ FROM_PAGES: Final = "../../results"
 """Folder of exports as `docs/results` sees it."""
 
 READING: Final = f"""\
-In a cell the published number, or a goal of ours (≥, ≤), stands above ours: mean ± standard error
+In a cell the published number, or a goal of ours (≥, ≤), is above ours: mean ± standard error
 of the networks after all of the steps, with their number in brackets; halves are rounded away from
-zero. A share of the steps stands for a run of no more; its numbers are in
+zero. A share of the steps marks a run of no more steps; its numbers are in
 [the table of all runs]({{table}}).
 
 {LEGEND}
@@ -271,12 +271,12 @@ MOST: Final = 4
 
 SETTINGS_INTRODUCTION: Final = """\
 This page compares the settings of the claims of `{paper}` with its text and with its released code.
-The first table says what the text says and where, and what the released code does. Each sheet after
-it says what the claims of one table do, read from their descriptions: the value of the field, or
-what a class without such a field does. *Own choice*: the text leaves the setting open, and the code
-has another value or no such setting. Numbers that differ from the published ones are in
-[the deviations](../deviations.md). This command prints the sheet of single cells, with text and
-code:
+The first table quotes the text with its section, and says how the released code differs. Each sheet
+after it has the settings of the claims of one table, read from their descriptions: the value of the
+field, or the behavior of a class without such a field. *Own choice*: the text leaves the setting
+open, and the code has another value or no such setting. Numbers that differ from the published ones
+are in [the deviations](../deviations.md). This command prints the sheet of single cells, with text
+and code:
 
 ```console
 $ farfield list settings --table {example} --cell "{cell}"

@@ -109,7 +109,7 @@ class Comparison:
         if count > 1:
             raise ValueError(
                 f"profiles must have one of each model on a task, got {count} of {name!r} on "
-                f"{task}; give each experiment a name of its own"
+                f"{task}; give each experiment a separate name"
             )
 
     @property

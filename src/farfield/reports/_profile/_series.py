@@ -35,7 +35,7 @@ MARKERS: Final = {
 }  # fmt: skip
 """Markers of the variants of one model in the table's order, and the sign of each in a text."""
 FEWEST: Final = 3
-"""Least networks for an interval of the mean; that of two would cover the whole axis."""
+"""Least networks for an interval of the mean; of two, it would cover the whole axis."""
 GOLDEN: Final = (math.sqrt(5) - 1) / 2
 """Golden ratio: its multiples spread dots so that few cover each other."""
 LONGEST_NAME: Final = 26

@@ -361,8 +361,8 @@ def _not_said(report: Report) -> list[str]:
     printed = [(row, number) for row, number in rows if isinstance(number, Published)]
     spread = dict.fromkeys(row.claim.row for row, number in printed if number.spread_not_said)
     notes = (
-        f"SD or SE: the paper does not say what ± is ({'; '.join(spread)}). Such numbers are drawn "
-        "and judged as both; a verdict stands where both readings agree, else it is inconclusive."
+        f"SD or SE: the paper does not say the kind of ± ({'; '.join(spread)}). Such numbers are "
+        "drawn and judged as both; where the verdicts differ, the cell is inconclusive."
     )
     runs = sorted(number.runs for _, number in printed if number.runs_assumed)
     cells = {count: runs.count(count) for count in dict.fromkeys(runs)}

@@ -42,7 +42,8 @@ STRIP: Final = (
     "Strip: the difference from the published number. ● ours less published; ─ its 95 % interval, "
     "═ inside the margin; ░ the margin, within which a difference would not matter or is no more "
     "than the paper's noise; │ no difference at all, ┼ inside the interval; ◂ ▸ the interval goes "
-    "on. Of a goal it is our mean with its interval; the middle is the goal, and ░ what meets it."
+    "on. Of a goal it is our mean with its interval; the middle is the goal, and ░ the means that "
+    "meet it."
 )
 """Explanation of a strip."""
 

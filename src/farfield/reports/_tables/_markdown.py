@@ -107,13 +107,13 @@ def as_words(found: str) -> str:
 
 
 def _as_paragraph(found: str) -> str:
-    """Format the same as a separate line, whose beginning could be markup too."""
+    """Format words as a line that starts a paragraph, whose beginning could be markup too."""
     return re.sub(r"^(\d*)(?=[.)#+=-])", r"\1\\", as_words(found))
 
 
 INTRODUCTION: Final = (
     "Numbers and orders from the paper's text, of several cells at once, each with the most steps. "
-    "Interval: 95 % of what the number would be with means that our networks let be. Published "
+    "Interval: 95 % of the values of the number with means that our networks allow. Published "
     "cells: the number that follows from the published tables."
 )
 HEAD: Final = ("statement", "the paper", "published cells", "ours [95 %]", "verdict", "why")
