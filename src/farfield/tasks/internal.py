@@ -4,6 +4,7 @@ from farfield._exports import exported
 from farfield.tasks._analogies._published_analogies import (
     read_visual_analogies as read_visual_analogies,
 )
+from farfield.tasks._arrays._read_arrays import read_arrays as read_arrays
 from farfield.tasks._files._data_sets import DataFile as DataFile
 from farfield.tasks._files._data_sets import cache_folder as cache_folder
 from farfield.tasks._files._fetch import changed_files as changed_files

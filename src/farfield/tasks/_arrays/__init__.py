@@ -1,0 +1,1 @@
+"""Tasks of the user's arrays, and readers of their files."""
