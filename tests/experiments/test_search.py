@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -16,6 +17,7 @@ from farfield.experiments import (
     Choice,
     Experiment,
     ItemNetwork,
+    Network,
     Recipe,
     Search,
     Selection,
@@ -24,10 +26,10 @@ from farfield.experiments import (
     Uniform,
 )
 from farfield.experiments.internal import ScoredTrial, field_of, with_field
-from farfield.models import BottleneckMLP
+from farfield.models import BottleneckMLP, CoRelNet
 from farfield.nn import LSTMLayer
 from farfield.objectives import CropAndFlip, Mixup
-from farfield.tasks import Copying, FewLabels, ProblemTask, TwoMoons
+from farfield.tasks import Copying, FewLabels, ProblemTask, SameDifferent, TwoMoons
 
 DENSE = ItemNetwork(core=Spec(BottleneckMLP))
 RATES = Choice(field="recipe.learning_rate", values=(0.1, 0.01))
@@ -66,6 +68,23 @@ def test_a_grid_is_all_combinations_each_an_ordinary_experiment() -> None:
         model = SequenceNetwork(core=Spec(LSTMLayer, hidden_size=size))
         recipe = Recipe(steps=3, optimizer=SGD(), learning_rate=rate)
         assert made == experiment(model=model, recipe=recipe)
+
+
+def test_trials_have_validation_and_the_choice_is_for_the_experiment_itself() -> None:
+    rules = experiment(SameDifferent(withheld=95), model=Network(reasoner=Spec(CoRelNet)))
+    asked = search(RATES, experiment=rules)
+    for value, made in asked.trials:
+        assert made.task == SameDifferent(withheld=95, validation_problems=2_000)
+        assert made.recipe.learning_rate == value[0]
+    assert asked.experiment == rules
+    scored = tuple(
+        ScoredTrial(values=values, key=made.key, scores=(score,))
+        for (values, made), score in zip(asked.trials, (0.5, 0.75), strict=True)
+    )
+    chosen = dataclasses.replace(selection((0.5,), (0.75,)), trials=scored).of(rules)
+    assert chosen == dataclasses.replace(
+        rules, recipe=Recipe(steps=3, optimizer=SGD(), learning_rate=0.01)
+    )
 
 
 def test_equal_values_are_one_trial_in_the_type_of_the_field() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 import statistics
@@ -19,7 +20,7 @@ from farfield.experiments._experiment import Experiment, source_of_value
 from farfield.experiments._spec import field_of, with_field
 from farfield.metrics.internal import measure_of
 from farfield.tasks import VALIDATION
-from farfield.tasks.internal import SetScores, metric_of
+from farfield.tasks.internal import SetScores, metric_of, with_validation
 
 SEARCHED: Final = ("model", "recipe", "objective", "starts_from")
 """Fields of an experiment that may be searched over: another task draws other problems."""
@@ -107,8 +108,9 @@ class Search:
     Every trial is an ordinary experiment: `run(jobs_of(search.experiments, search.seeds), store)`
     trains networks without a record, and `selection_of(search, store)` chooses among them.
 
-    A choice is made on new problems of the training kind: the regime is `"validation"`, or one that
-    a perturbation makes from it. The task is the same in all trials.
+    A choice is made on problems that no test shows: the regime is `"validation"`, or one that a
+    perturbation makes from it. The task is the same in all trials: the experiment's, with
+    validation problems where it has none. `Selection.of` gives the experiment itself the values.
 
     Args:
         experiment: The experiment, with any values of the fields.
@@ -156,7 +158,7 @@ class Search:
         if not self.over or not self.seeds:
             raise ValueError(f"{'seeds' if self.over else 'over'} must not be empty")
         self._check_over()
-        _check_regime(self.experiment, self.regime)
+        _check_regime(self._validated, self.regime)
         _check_metric(self.experiment, self.chosen_by)
 
     def _check_over(self) -> None:
@@ -177,6 +179,14 @@ class Search:
             for value in tried:
                 with_field(self.experiment, one.field, value)
 
+    @cached_property
+    def _validated(self) -> Experiment:
+        """Experiment with a task that has validation problems."""
+        task = with_validation(self.experiment.task)
+        if task == self.experiment.task:
+            return self.experiment
+        return dataclasses.replace(self.experiment, task=task)
+
     @property
     def fields(self) -> tuple[str, ...]:
         """Dotted paths of the fields."""
@@ -192,7 +202,7 @@ class Search:
         """Trials, each once; the values of the last field change first."""
         found: dict[str, Trial] = {}
         for values in self._combinations():
-            experiment = self.experiment
+            experiment = self._validated
             for name, value in zip(self.fields, values, strict=True):
                 experiment = with_field(experiment, name, value)
             taken = tuple(field_of(experiment, name) for name in self.fields)
@@ -222,11 +232,6 @@ def _check_regime(experiment: Experiment, regime: str) -> None:
     if regime in fitting:
         return
     task = experiment.task.name
-    if not fitting:
-        raise ValueError(
-            f"experiment must have a task with a regime {VALIDATION!r} to choose on, "
-            f"got {task} with {', '.join(names)}"
-        )
     if regime not in names:
         raise UnknownNameError("regime", regime, fitting)
     raise ValueError(

@@ -10,6 +10,7 @@ from farfield.tasks._files._data_sets import cache_folder as cache_folder
 from farfield.tasks._files._fetch import changed_files as changed_files
 from farfield.tasks._files._fetch import file_digests as file_digests
 from farfield.tasks._matrices._published_matrices import read_matrices as read_matrices
+from farfield.tasks._protocol._abilities import AddsValidation as AddsValidation
 from farfield.tasks._protocol._abilities import AnswersByHand as AnswersByHand
 from farfield.tasks._protocol._abilities import AsksQuestions as AsksQuestions
 from farfield.tasks._protocol._abilities import Candidates as Candidates
@@ -34,6 +35,7 @@ from farfield.tasks._protocol._abilities import metric_of as metric_of
 from farfield.tasks._protocol._abilities import no_memory_loss as no_memory_loss
 from farfield.tasks._protocol._abilities import scored_of as scored_of
 from farfield.tasks._protocol._abilities import scored_sets as scored_sets
+from farfield.tasks._protocol._abilities import with_validation as with_validation
 from farfield.tasks._protocol._draws import UNLABELLED as UNLABELLED
 from farfield.tasks._protocol._environment import HasExpert as HasExpert
 from farfield.tasks._protocol._environment import HasPictures as HasPictures

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Final, NamedTuple, Protocol, final, runtime_checkable
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, final, runtime_checkable
 
 from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.functional.internal import MeanImages, PixelSpectrum
 from farfield.tasks._protocol._environment import Environment
-from farfield.tasks._protocol._task import TRAINING, Form, ProblemTask, Task, axes_of
+from farfield.tasks._protocol._task import TRAINING, VALIDATION, Form, ProblemTask, Task, axes_of
 
 
 @runtime_checkable
@@ -225,6 +225,47 @@ def is_at_hand(task: Task) -> bool:
         task: A task.
     """
     return not isinstance(task, NeedsFiles) or task.is_at_hand()
+
+
+@runtime_checkable
+class AddsValidation(Protocol):
+    """A task that has validation problems where they are asked for."""
+
+    def with_validation(self) -> ProblemTask:
+        """Copy the task with a regime `"validation"`; test regimes have the same kind of problems.
+
+        No validation problem is one of a test.
+
+        Raises:
+            ValueError: If there are not enough items for it.
+        """
+        ...
+
+
+def with_validation(task: Task) -> Any:
+    """Copy a task with the regime `"validation"`, on which values of an experiment can be chosen.
+
+    A task that has the regime is returned unchanged.
+
+    Args:
+        task: A task.
+
+    Raises:
+        ValueError: If the task has no validation problems.
+    """
+    if any(regime.name == VALIDATION for regime in task.regimes):
+        return task
+    if isinstance(task, AddsValidation):
+        return task.with_validation()
+    if isinstance(task, Environment):
+        raise ValueError(
+            f"task must draw problems to choose on, got the environment {task.name}: an "
+            "environment has no validation; compare values by their score in training"
+        )
+    raise ValueError(
+        f"task must have a regime {VALIDATION!r} to choose on, or a method with_validation() that "
+        f"returns such a task, got {task.name} with {', '.join(one.name for one in task.regimes)}"
+    )
 
 
 TRAINING_SCORED: Final = 1_000_000

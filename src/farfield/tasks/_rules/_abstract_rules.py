@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, final
+from typing import Annotated, ClassVar, Final, Self, final
 
 import einops
 import numpy as np
@@ -15,10 +16,18 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from farfield.core import Problems, Stream
-from farfield.core.internal import Limits
+from farfield.core.internal import Limits, check_fields
 from farfield.tasks._protocol._answers import AnswerTask, OracleByHand
 from farfield.tasks._protocol._draws import arrangement, distinct, permutation, redrawn, repeated
-from farfield.tasks._protocol._task import GRAY, TRAINING, Form, OneContext, Regime, regimes_at
+from farfield.tasks._protocol._task import (
+    GRAY,
+    TRAINING,
+    VALIDATION,
+    Form,
+    OneContext,
+    Regime,
+    regimes_at,
+)
 from farfield.tasks._rules._glyph_set import GlyphSet
 
 Digits = Int64[np.ndarray, "_ _"]
@@ -27,9 +36,13 @@ Columns = dict[str, np.ndarray]
 """Columns of problems: `index`, `target`, and the latent description."""
 SetSize = Annotated[int, Limits(at_least=3, at_most=10_000_000)]
 """Number of problems that holds the kinds of every rule."""
+SetSizeOrNone = Annotated[int, Limits(at_least=0, at_most=10_000_000)]
+"""Number of problems of a set that may be left out: 0 for no set."""
 NUM_GLYPHS: Final = 100
 GLYPH_SHAPE: Final = (32, 32)
 NUM_CHOICES: Final = 4
+VALIDATION_PROBLEMS: Final = 2_000
+"""Number of validation problems of a search, unless the task says another number."""
 
 
 @final
@@ -64,6 +77,19 @@ class RuleTask(OneContext, OracleByHand, AnswerTask):
     """Number of images that training never shows."""
     max_problems: int
     """Largest number of problems of a set."""
+    validation_problems: int
+    """Number of validation problems; 0 for no validation."""
+
+    @property
+    @abstractmethod
+    def _fewest(self) -> int:
+        """Number of images that one problem of every kind needs."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)  # type: ignore[arg-type]  # its classes are dataclasses
+        check_shapes(self.withheld, self.shapes, self._fewest)
+        if self.validation_problems and other_images(self.shapes) is None:
+            self._check_held_out()
 
     @property
     def item_shape(self) -> tuple[int, ...]:
@@ -72,8 +98,48 @@ class RuleTask(OneContext, OracleByHand, AnswerTask):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the test on withheld images."""
-        return regimes_of(self.withheld)
+        """Training, validation where it is asked for, then the test on withheld images."""
+        training, test = regimes_of(self.withheld)
+        return (training, *self._validation(test.distance, test.unit), test)
+
+    def _validation(self, distance: float, unit: str) -> tuple[Regime, ...]:
+        """Return the regime of validation, if there is one."""
+        return regimes_at(unit, {VALIDATION: distance} if self.validation_problems else {})
+
+    def with_validation(self) -> Self:
+        """Copy the task with validation problems on images that no other regime shows."""
+        return dataclasses.replace(self, validation_problems=VALIDATION_PROBLEMS)  # type: ignore[type-var]
+
+    @property
+    def _num_held_out(self) -> int:
+        """Number of the user's images that validation shows: a fifth, taken from training."""
+        return max(self._fewest, (num_shapes(self.shapes) - self.withheld) // 5)
+
+    def _check_held_out(self) -> None:
+        """Raise `ValueError` unless training keeps enough of the user's images."""
+        total = num_shapes(self.shapes)
+        if total - self.withheld - self._num_held_out < self._fewest:
+            raise ValueError(
+                f"withheld must leave {2 * self._fewest} images for training and validation, got "
+                f"{self.withheld} of {total}: add images or withhold fewer"
+            )
+
+    def _images(
+        self, branch: Stream
+    ) -> tuple[Float[Tensor, "item height width"], dict[str, Int64[np.ndarray, " _"]]]:
+        """Load the images of the task, and split them by regime: training, test, validation."""
+        items = table(self.shapes)
+        pools = split_shapes(branch, len(items), self.withheld)
+        if not self.validation_problems:
+            return items, pools
+        other = other_images(self.shapes)
+        if other is not None:
+            return torch.cat([items, other.items]), pools | {
+                VALIDATION: len(items) + np.arange(len(other))
+            }
+        held = pools[TRAINING][-self._num_held_out :]
+        kept = {name: pool[~np.isin(pool, held)] for name, pool in pools.items()}
+        return items, kept | {VALIDATION: held}
 
 
 class NumberedTask(RuleTask):
@@ -94,10 +160,12 @@ class NumberedTask(RuleTask):
     def _kinds(self, images: int) -> tuple[Kind, ...]:
         """List the kinds of problems over a number of images."""
 
-    def _counts(self, branch: Stream, kinds: Mapping[str, Sequence[Kind]]) -> dict[str, list[int]]:
-        """Count the wanted problems of each regime and kind."""
+    def _counts(
+        self, branch: Stream, kinds: Mapping[str, Sequence[Kind]], most: int, *, shared: bool
+    ) -> dict[str, list[int]]:
+        """Count the wanted problems of each regime and kind, at most `most` of a regime."""
         del branch
-        return balanced_counts(kinds, self.max_problems, shared=self.withheld == 0)
+        return balanced_counts(kinds, most, shared=shared)
 
     @abstractmethod
     def _columns(
@@ -108,14 +176,38 @@ class NumberedTask(RuleTask):
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by regime name."""
         branch = stream.child(self.name, f"v{self.version}", *self._size)
-        items = table(self.shapes)
-        pools = split_shapes(branch, len(items), self.withheld)
+        items, pools = self._images(branch)
+        held_out = {name: pool for name, pool in pools.items() if name == VALIDATION}
+        shown = {name: pool for name, pool in pools.items() if name != VALIDATION}
+        sets = self._sets(branch, items, shown, self.max_problems, shared=self.withheld == 0)
+        if held_out:
+            sets |= self._sets(branch, items, held_out, self.validation_problems, shared=False)
+        return {regime.name: sets[regime.name] for regime in self.regimes}
+
+    def _sets(
+        self,
+        branch: Stream,
+        items: Float[Tensor, "item height width"],
+        pools: Mapping[str, Int64[np.ndarray, " _"]],
+        most: int,
+        *,
+        shared: bool,
+    ) -> dict[str, Problems]:
+        """Draw a set of problems over each pool of images.
+
+        Args:
+            branch: Stream of the task.
+            items: All images.
+            pools: Rows of the images of each regime.
+            most: Largest number of problems of a set.
+            shared: Whether the pools are the same images, so that problems must be split.
+        """
         kinds = {regime: self._kinds(len(pool)) for regime, pool in pools.items()}
         drawn = draw_digits(
             branch,
             kinds,
-            self._counts(branch, kinds),
-            shared=self.withheld == 0,
+            self._counts(branch, kinds, most, shared=shared),
+            shared=shared,
             repeat=redrawn if self._with_replacement else repeated,
         )
         return {
@@ -154,6 +246,20 @@ def num_shapes(shapes: GlyphSet | None) -> int:
 def item_shape(shapes: GlyphSet | None) -> tuple[int, ...]:
     """Return height and width of an image of a task, without drawing the built-in table."""
     return GLYPH_SHAPE if shapes is None else shapes.images.shape[1:]
+
+
+def other_images(shapes: GlyphSet | None) -> GlyphSet | None:
+    """Find images to validate a task on, beside its own: letters, or glyphs beside letters.
+
+    Args:
+        shapes: Images of the task; `None` for the built-in ones.
+
+    Returns:
+        `None` beside images of the user's, of which some are held out.
+    """
+    name = "glyphs" if shapes is None else shapes.name
+    others = {"glyphs": GlyphSet.letters, "webb2021": GlyphSet.letters, "letters": GlyphSet.glyphs}
+    return others[name]() if name in others else None
 
 
 def table(shapes: GlyphSet | None) -> Float[Tensor, "item height width"]:
@@ -235,7 +341,7 @@ def balanced_counts(
         counts[train] = [min(count, most) for count in train_counts]
         left = [largest - count for count in counts[train]]
         counts[test] = [min(pair) for pair in zip(test_counts, left, strict=True)]
-    if training_problems is not None:
+    if training_problems is not None and TRAINING in kinds:
         counts[TRAINING] = _parts(training_problems, len(kinds[TRAINING]))
         most = min(kind.size for kind in kinds[TRAINING]) - max(max(c) for c in counts.values())
         if shared and most < 0:

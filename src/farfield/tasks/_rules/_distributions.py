@@ -64,6 +64,8 @@ class DistributionOfThree(FourChoices, NumberedTask):
         shapes: The images; `None` for the built-in 100 glyphs.
         training_problems: Number of training problems; `None` for as many as `max_problems`
             allows. Where there are fewer arrays, they come again with other choices.
+        validation_problems: Number of validation problems, on images that no other regime shows
+            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If fewer than four images stay on either side.
@@ -79,10 +81,11 @@ class DistributionOfThree(FourChoices, NumberedTask):
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
     training_problems: rules.SetSize | None = None
+    validation_problems: rules.SetSizeOrNone = 0
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        rules.check_shapes(self.withheld, self.shapes, 4)
+    @property
+    def _fewest(self) -> int:
+        return 4
 
     @property
     def length(self) -> int:
@@ -93,13 +96,13 @@ class DistributionOfThree(FourChoices, NumberedTask):
         return _kinds(images, 3)
 
     def _counts(
-        self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
+        self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]], most: int, *, shared: bool
     ) -> dict[str, list[int]]:
         del branch
         return rules.balanced_counts(
             kinds,
-            self.max_problems,
-            shared=self.withheld == 0,
+            most,
+            shared=shared,
             training_problems=self.training_problems,
         )
 
@@ -170,6 +173,8 @@ class DistributionOfN(FourChoices, NumberedTask):
         withheld: Number of images that training never shows, m.
         max_problems: Largest number of problems of a set.
         shapes: The images; `None` for the built-in 100 glyphs.
+        validation_problems: Number of validation problems, on images that no other regime shows
+            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If rows are shorter than 3 or longer than 20, or fewer than n + 1 images stay
@@ -186,12 +191,16 @@ class DistributionOfN(FourChoices, NumberedTask):
     withheld: int = 0
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
+    validation_problems: rules.SetSizeOrNone = 0
 
     def __post_init__(self) -> None:
         check_fields(self)
         check_number("row_length", self.row_length, _SHORTEST, _LONGEST)
-        fewest = self.row_length + 1
-        rules.check_shapes(self.withheld, self.shapes, fewest)
+        super().__post_init__()
+
+    @property
+    def _fewest(self) -> int:
+        return self.row_length + 1
 
     @property
     def length(self) -> int:

@@ -12,7 +12,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from farfield.core import Problems, Stream
-from farfield.core.internal import check_fields
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import (
@@ -76,6 +75,8 @@ class IdentityRules(FourChoices, NumberedTask):
         thirds: Whether each pattern has exactly a third of a set.
         training_problems: Number of training problems; `None` for as many as `max_problems`
             allows. Where there are fewer, they come again.
+        validation_problems: Number of validation problems, on images that no other regime shows
+            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If fewer than four images stay on either side.
@@ -92,10 +93,11 @@ class IdentityRules(FourChoices, NumberedTask):
     shapes: GlyphSet | None = None
     thirds: bool = False
     training_problems: rules.SetSize | None = None
+    validation_problems: rules.SetSizeOrNone = 0
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        rules.check_shapes(self.withheld, self.shapes, 4)
+    @property
+    def _fewest(self) -> int:
+        return 4
 
     @property
     def length(self) -> int:
@@ -106,12 +108,12 @@ class IdentityRules(FourChoices, NumberedTask):
         return kinds_of_two_rows(_LAST_RULES, images)
 
     def _counts(
-        self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
+        self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]], most: int, *, shared: bool
     ) -> dict[str, list[int]]:
         counts = rules.balanced_counts(
             kinds,
-            self.max_problems,
-            shared=self.withheld == 0,
+            most,
+            shared=shared,
             training_problems=self.training_problems,
         )
         if self.thirds:
@@ -201,6 +203,8 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
         withheld: Number of images that training never shows, m.
         max_problems: Largest number of problems of a set.
         shapes: The images; `None` for the built-in 100 glyphs.
+        validation_problems: Number of validation problems, on images that no other regime shows
+            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If fewer than four images stay on either side.
@@ -215,10 +219,11 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
     withheld: int = 0
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
+    validation_problems: rules.SetSizeOrNone = 0
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        rules.check_shapes(self.withheld, self.shapes, 4)
+    @property
+    def _fewest(self) -> int:
+        return 4
 
     @property
     def length(self) -> int:

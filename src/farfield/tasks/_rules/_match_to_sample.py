@@ -13,7 +13,6 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from farfield.core import Problems, Stream
-from farfield.core.internal import check_fields
 from farfield.tasks._protocol._answers import binary_outputs
 from farfield.tasks._protocol._draws import arrangement
 from farfield.tasks._rules import _abstract_rules as rules
@@ -73,6 +72,8 @@ class RelationalMatchToSample(YesNo, NumberedTask):
         max_problems: Largest number of problems of a set.
         shapes: The images; `None` for the built-in 100 glyphs.
         softmax: Whether the answer is two logits rather than one (positive: the second pair).
+        validation_problems: Number of validation problems, on images that no other regime shows
+            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If fewer than five images stay on either side.
@@ -88,10 +89,11 @@ class RelationalMatchToSample(YesNo, NumberedTask):
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
     softmax: bool = False
+    validation_problems: rules.SetSizeOrNone = 0
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        rules.check_shapes(self.withheld, self.shapes, 5)
+    @property
+    def _fewest(self) -> int:
+        return 5
 
     @property
     def length(self) -> int:
@@ -190,6 +192,8 @@ class TripleMatchToSample(YesNo, NumberedTask):
         shapes: The images; `None` for the built-in 100 glyphs.
         softmax: Whether the answer is two logits rather than one (positive: the second triple).
         all_patterns: Whether AAA and ABC take part.
+        validation_problems: Number of validation problems, on images that no other regime shows
+            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If fewer than six images stay on either side, or eight with `all_patterns`.
@@ -206,11 +210,11 @@ class TripleMatchToSample(YesNo, NumberedTask):
     shapes: GlyphSet | None = None
     softmax: bool = False
     all_patterns: bool = False
+    validation_problems: rules.SetSizeOrNone = 0
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        fewest = max(map(_num_images, self._relations))
-        rules.check_shapes(self.withheld, self.shapes, fewest)
+    @property
+    def _fewest(self) -> int:
+        return max(map(_num_images, self._relations))
 
     @property
     def _relations(self) -> tuple[tuple[str, str], ...]:

@@ -65,6 +65,8 @@ class SameDifferent(YesNo, NumberedTask):
         max_problems: Largest number of problems of a set.
         shapes: The images; `None` for the built-in 100 glyphs.
         softmax: Whether the answer is two logits rather than one (positive: different).
+        validation_problems: Number of validation problems, on images that no other regime shows
+            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If fewer than two images stay on either side.
@@ -90,10 +92,11 @@ class SameDifferent(YesNo, NumberedTask):
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
     softmax: bool = False
+    validation_problems: rules.SetSizeOrNone = 0
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        rules.check_shapes(self.withheld, self.shapes, 2)
+    @property
+    def _fewest(self) -> int:
+        return 2
 
     @property
     def length(self) -> int:
@@ -108,13 +111,13 @@ class SameDifferent(YesNo, NumberedTask):
         )
 
     def _counts(
-        self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
+        self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]], most: int, *, shared: bool
     ) -> dict[str, list[int]]:
         """Keep a twentieth of the pairs for a test on the same images, as many of either answer."""
-        if self.withheld:
-            return super()._counts(branch, kinds)
+        if not shared:
+            return super()._counts(branch, kinds, most, shared=shared)
         train, test = kinds
-        total = min(kinds[train][1].size, self.max_problems)
+        total = min(kinds[train][1].size, most)
         kept = max(1, total // 20)
         return {train: [total - kept] * 2, test: [kept] * 2}
 
@@ -194,6 +197,8 @@ class TintedSameDifferent(YesNo, RuleTask):
         max_problems: Largest number of problems of a set.
         shapes: The images; `None` for the built-in 100 glyphs.
         softmax: Whether the answer is two logits rather than one (positive: different).
+        validation_problems: Number of validation problems, on images that no other regime shows
+            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If fewer than two images stay on either side.
@@ -209,10 +214,11 @@ class TintedSameDifferent(YesNo, RuleTask):
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
     softmax: bool = False
+    validation_problems: rules.SetSizeOrNone = 0
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        rules.check_shapes(self.withheld, self.shapes, 2)
+    @property
+    def _fewest(self) -> int:
+        return 2
 
     @property
     def length(self) -> int:
@@ -221,20 +227,24 @@ class TintedSameDifferent(YesNo, RuleTask):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the tests by the share of pairs whose tint misleads."""
+        """Training, validation if any, then the tests by the share of pairs whose tint misleads."""
         tints = {"tint-kept": 0, "tint-random": 50, "tint-reversed": 100}
-        return regimes_at("% misled", {TRAINING: 0} | tints)
+        training, *tests = regimes_at("% misled", {TRAINING: 0} | tints)
+        return (training, *self._validation(0, "% misled"), *tests)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by regime name."""
         pairs = SameDifferent(
-            withheld=self.withheld, max_problems=self.max_problems, shapes=self.shapes
+            withheld=self.withheld,
+            max_problems=self.max_problems,
+            shapes=self.shapes,
+            validation_problems=self.validation_problems,
         )
-        training, test = pairs.draw(stream).values()
-        items = _tints(training.table())
+        *known, test = pairs.draw(stream).values()
+        items = _tints(test.table())
         answer = test.target
         tints = (answer, answer ^ _every_other(answer), 1 - answer)
-        sets = [_tinted(training, items, training.target)]
+        sets = [_tinted(one, items, one.target) for one in known]
         sets += [_tinted(test, items, tint) for tint in tints]
         return {regime.name: tinted for regime, tinted in zip(self.regimes, sets, strict=True)}
 
@@ -325,6 +335,8 @@ class AllSame(YesNo, NumberedTask):
         max_problems: Largest number of problems of a set.
         shapes: The images; `None` for the built-in 100 glyphs.
         softmax: Whether the answer is two logits rather than one (positive: not all the same).
+        validation_problems: Number of validation problems, on images that no other regime shows
+            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If a problem has less than 2 or more than 20 images, or fewer than two images
@@ -342,11 +354,16 @@ class AllSame(YesNo, NumberedTask):
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
     softmax: bool = False
+    validation_problems: rules.SetSizeOrNone = 0
 
     def __post_init__(self) -> None:
         check_fields(self)
         check_number("num_images", self.num_images, _FEWEST, _MOST)
-        rules.check_shapes(self.withheld, self.shapes, 2)
+        super().__post_init__()
+
+    @property
+    def _fewest(self) -> int:
+        return 2
 
     @property
     def length(self) -> int:
@@ -371,11 +388,11 @@ class AllSame(YesNo, NumberedTask):
         )
 
     def _counts(
-        self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]]
+        self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]], most: int, *, shared: bool
     ) -> dict[str, list[int]]:
         del branch
         odd = {regime: own[1:] for regime, own in kinds.items()}
-        counts = rules.balanced_counts(odd, self.max_problems // 2, shared=self.withheld == 0)
+        counts = rules.balanced_counts(odd, most // 2, shared=shared)
         return {regime: [sum(own), *own] for regime, own in counts.items()}
 
     def _free(self, odd: int) -> int:
