@@ -30,6 +30,7 @@ from farfield.tasks import DATA_SETS, ENVIRONMENTS, TASKS
 from farfield.tasks.internal import form_of
 
 Entries = dict[str, list[str]]
+GENERATORS = MODELS["generation"]
 FILE = Path(__file__).parents[1] / "src" / "farfield" / "cli" / "names.json"
 PAGE = Path(__file__).parent / "tasks.md"
 
@@ -41,7 +42,7 @@ def entries() -> dict[str, Entries]:
         "tasks": classes(TASKS, read_as),
         "environments": classes(ENVIRONMENTS),
         "models": classes(
-            {**REASONERS, **SCORERS, **CLASSIFIERS, **MAP_READERS, **RESTORERS}, reads
+            {**REASONERS, **SCORERS, **CLASSIFIERS, **MAP_READERS, **RESTORERS, **GENERATORS}, reads
         ),
         "layers": classes({**SEQUENCE_LAYERS, **SET_LAYERS, **VALUE_HEADS}, reads),
         "encoders": classes(ENCODERS),

@@ -9,8 +9,10 @@ import re
 import runpy
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -21,7 +23,14 @@ from farfield.cli._arguments import Search, Train
 from farfield.cli._console import make_console
 from farfield.cli._list import NAMES
 from farfield.cli._names import find_reader
-from farfield.cli._train import HIDDEN, cluster_of, experiment_of, search_of, train_missing
+from farfield.cli._train import (
+    GAN_WIDTH,
+    HIDDEN,
+    cluster_of,
+    experiment_of,
+    search_of,
+    train_missing,
+)
 from farfield.core import stream
 from farfield.core.internal import REFERENCES
 from farfield.execution import Here, run
@@ -41,6 +50,7 @@ from farfield.experiments import (
 )
 from farfield.models import (
     CLASSIFIERS,
+    GAN,
     MAP_READERS,
     REASONERS,
     RESTORERS,
@@ -73,11 +83,12 @@ from farfield.tasks._rules._abstract_rules import RuleTask
 from farfield.tasks.internal import DataFile, NeedsFiles
 from plain import Plain
 from processes import run_forked
+from tasks import image_sets
 from worlds import score_episodes
 
 KINDS = {
     "tasks": TASKS,
-    "models": {**REASONERS, **SCORERS, **CLASSIFIERS, **MAP_READERS, **RESTORERS},
+    "models": {**REASONERS, **SCORERS, **CLASSIFIERS, **MAP_READERS, **RESTORERS, "gan": GAN},
     "encoders": ENCODERS,
     "contexts": CONTEXTS,
     "layers": {**SEQUENCE_LAYERS, **SET_LAYERS, **VALUE_HEADS},
@@ -1132,6 +1143,35 @@ def test_agents_are_trained_in_an_environment_by_name(
         assert re.search(r"\| novel-distractors +\| +1 novel distractors \|", ended.out)
     refused = farfield("train --task object-picking --model esbn")
     assert "model 'esbn' does not support task 'object-picking'; use lstm, gru" in refused.err
+
+
+def test_a_gan_is_trained_by_name_and_judged_by_the_classifier_of_the_tables(
+    farfield, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged = TABLES["lamb2022/nfm-gan-narrow"].claims[0].experiment
+    asked = experiment_of(Train(task="image-generation", model="gan"), ["--task.data-set", "mnist"])
+    assert asked.starts_from == judged.starts_from
+    assert asked.model.judge == judged.model.judge
+    assert dict(asked.model.discriminator.options)["width"] == GAN_WIDTH
+    image_sets.add(monkeypatch, shape=(3, 8, 8), classes=6, read=large_images)
+    monkeypatch.setattr(_train, "JUDGE_RECIPE", replace(_train.JUDGE_RECIPE, steps=1))
+    words = "train --task image-generation --model gan --workers 1 --seeds 2"
+    small = "--task.data-set made-up --task.noise-size 3 --model.width 2 --recipe.steps 2"
+    ended = farfield(f"{words} {small}")
+    assert ended.status == 0, ended.err
+    assert re.search(r"\nfid/made-up-preact-resnet in test: [\d.]+ ± [\d.]+\n", ended.out)
+    refused = farfield(f"{words} {small} --encoder conv")
+    assert (
+        "encoder must be left out for gan, which makes images of noise, got 'conv'" in refused.err
+    )
+    unknown = farfield(f"{words} {small}".replace("gan", "mlp"))
+    assert "model 'mlp' does not support task 'image-generation'; use gan" in unknown.err
+
+
+def large_images(is_test: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Images of 3 × 8 × 8 of six classes."""
+    images, _ = image_sets.read(is_test)
+    return images.repeat(4, 2).repeat(4, 3), np.arange(len(images)) % 6
 
 
 def test_matrices_are_multiplied_as_asked_on_every_executor(tmp_path, monkeypatch):

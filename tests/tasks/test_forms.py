@@ -92,6 +92,7 @@ def test_every_task_states_a_form_that_agrees_with_its_problems(name: str) -> No
         ("object-frames", ("items",)),
         ("dynamic-objects", ("items",)),
         ("super-resolution", ("restoration",)),
+        ("image-generation", ("generation",)),
     ],
 )
 def test_a_form_says_how_problems_can_be_read(task: str, readings: tuple[str, ...]) -> None:

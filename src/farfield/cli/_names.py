@@ -12,7 +12,14 @@ import tyro
 from torch import nn
 
 from farfield.core.internal import UnknownNameError
-from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS
+from farfield.models import (
+    CLASSIFIERS,
+    MAP_READERS,
+    REASONERS,
+    RESTORERS,
+    SCORERS,
+    ResNetGenerator,
+)
 from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS, VALUE_HEADS
 from farfield.tasks import ENVIRONMENTS, TASKS, Environment, GlyphSet, ProblemTask
 from farfield.tasks.internal import Reading, form_of
@@ -136,6 +143,7 @@ MODELS: Final[dict[Reading, dict[str, type[nn.Module]]]] = {
     "sequence": SEQUENCE_LAYERS,
     "items": {},
     "restoration": RESTORERS,
+    "generation": {"gan": ResNetGenerator},
     "observation": VALUE_HEADS,
 }
 """Models by name, for every way in which problems can be read."""

@@ -32,12 +32,20 @@ from farfield.core.internal import UnknownNameError, printable
 from farfield.execution import Display, Executor, Ray, Slurm, jobs_of, results, run
 from farfield.execution.internal import Job
 from farfield.experiments import (
+    SGD,
+    Adam,
     AgentNetwork,
     Choice,
+    Cosine,
     Experiment,
+    GANNetwork,
     ItemNetwork,
+    Judge,
+    Linear,
     MapNetwork,
     Network,
+    Player,
+    Pretrained,
     QuantileNetwork,
     Recipe,
     RollOutNetwork,
@@ -52,6 +60,7 @@ from farfield.experiments import (
 from farfield.experiments.internal import TASK_ARGUMENTS, Architecture, ScoredTrial
 from farfield.metrics import mean_and_standard_error
 from farfield.metrics.internal import measure_of
+from farfield.models import PreActResNet, ResNetDiscriminator, ResNetGenerator
 from farfield.models.internal import ReadsMemberships
 from farfield.nn import (
     CONTEXTS,
@@ -60,14 +69,27 @@ from farfield.nn import (
     SET_LAYERS,
     MapNormalizer,
     PatchEncoder,
+    Standardize,
 )
-from farfield.objectives import PPO, RainbowIQN, Supervised
-from farfield.records import Store, selection_of
+from farfield.objectives import (
+    PPO,
+    HingeDiscriminator,
+    HingeGenerator,
+    RainbowIQN,
+    Supervised,
+)
+from farfield.records import Record, Store, selection_of
 from farfield.records.internal import DIVERGED, write_whole
 from farfield.reports import extrapolation_profile
 from farfield.suites import SUITES, bench
 from farfield.suites.internal import fitted, load_module
-from farfield.tasks import Environment, ProblemTask, is_at_hand
+from farfield.tasks import (
+    Environment,
+    ImageClasses,
+    ImageGeneration,
+    ProblemTask,
+    is_at_hand,
+)
 from farfield.tasks.internal import Reading, RolledOut, form_of
 
 STEPS = 1000
@@ -82,6 +104,30 @@ HIDDEN = 96
 
 NORMALIZER = "normalizer"
 """Option of a network of images that is a `MapNormalizer`, whose fields follow its name."""
+
+GAN_WIDTH = 16
+"""Channels of generator and discriminator, where `--model.width` is not given: the papers' widths
+take days on a processor."""
+
+GAN_RECIPE = Recipe(
+    steps=STEPS, learning_rate=1e-3, optimizer=Adam(betas=(0.0, 0.9)), schedule=Linear()
+)
+"""Recipe of a GAN, as far as `--recipe` does not change it: the narrow GANs' of lamb2022."""
+
+PLAYERS = (
+    Player(objective=HingeDiscriminator(), parts=("discriminator",), repeats=2),
+    Player(objective=HingeGenerator(), parts=("generator",)),
+)
+"""Players of a GAN, as in the narrow GANs of lamb2022."""
+
+JUDGE_RECIPE = Recipe(
+    steps=600,
+    learning_rate=0.1,
+    batch_size=100,
+    optimizer=SGD(momentum=0.9, nesterov=True, weight_decay=1e-4),
+    schedule=Cosine(),
+)
+"""Recipe of the classifier that judges generated images, as in the narrow GANs of lamb2022."""
 
 WIDTH = "num_features"
 """Option of a layer from set to set; by default, the option of the embeddings."""
@@ -99,12 +145,29 @@ def train(command: Train, rest: Sequence[str]) -> None:
     jobs = jobs_of([experiment], range(command.seeds))
     store, console = Store(command.records), make_console()
     labels = {experiment.key: f"{command.model} on {command.task}"}
+    if experiment.starts_from:
+        labels[experiment.starts_from.experiment.key] = f"judge of {command.model}"
     train_missing(command, jobs, labels, store, console)
-    profile = extrapolation_profile(experiment.task, results(jobs, store))
+    records = results(jobs, store)
+    profile = extrapolation_profile(experiment.task, records)
     console.print(f"\n[bold]{command.model}[/] on [bold]{command.task}[/]\n")
     console.print(str(profile), highlight=False, soft_wrap=True)
+    for line in _set_scores(records):
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
     place = f"\nexperiment {experiment.key} in {printable(command.records)}"
     console.print(place, soft_wrap=True, markup=False, emoji=False)
+
+
+def _set_scores(records: Sequence[Record]) -> list[str]:
+    """List the scores of whole sets, such as `fid/JUDGE`, each as the mean over networks."""
+    names = {(one.metric, one.regime) for record in records for one in record.scores}
+    found = []
+    for metric, regime in sorted(name for name in names if "/" in name[0]):
+        values = [record.final(regime, metric) for record in records]
+        error = mean_and_standard_error(values).standard_error if len(values) > 1 else None
+        spread = "" if error is None else f" ± {error:.2f}"
+        found.append(f"{metric} in {regime}: {sum(values) / len(values):.2f}{spread}")
+    return found
 
 
 def train_missing(
@@ -181,11 +244,13 @@ def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
     task = find_task_or_environment(command.task)
     reading, part = find_reader(task(), command.model)
     options_of_model = _options_of_module(part)
+    is_gan = reading == "generation"
     fields: list[Any] = [
         ("task", type(first := _first_options(task)), dataclasses.field(default=first)),
         ("model", options_of_model, dataclasses.field(default=options_of_model())),
     ]
-    fields.append(("recipe", Recipe, dataclasses.field(default=Recipe(steps=STEPS))))
+    recipe = GAN_RECIPE if is_gan else Recipe(steps=STEPS)
+    fields.append(("recipe", Recipe, dataclasses.field(default=recipe)))
     name = type(command).__name__.lower()
     if is_acted_in := isinstance(task(), Environment):
         rule = RainbowIQN if reading == "observation" else PPO
@@ -202,11 +267,45 @@ def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
     if NORMALIZER in chosen:
         chosen[NORMALIZER] = _normalizer(**chosen[NORMALIZER])
     spec = Spec(part, **chosen)
+    if is_gan:
+        return _gan(made, spec, options.recipe, command)
     return Experiment(
         task=made,
         model=_network(made, reading, spec, command),
         recipe=options.recipe,
         objective=options.objective if is_acted_in else Supervised(),
+    )
+
+
+def _gan(task: ImageGeneration, generator: Spec, recipe: Recipe, command: Training) -> Experiment:
+    """Build the experiment of a GAN, judged by a narrow classifier of the same images.
+
+    Raises:
+        ValueError: If an encoder or a context is given.
+    """
+    for name, given in (("encoder", command.encoder), ("context", command.context)):
+        if given not in (None, "none"):
+            raise ValueError(
+                f"{name} must be left out for gan, which makes images of noise, got {given!r}"
+            )
+    judge = Experiment(
+        task=ImageClasses(data_set=task.data_set, test_images=2_000),
+        model=ItemNetwork(core=Spec(PreActResNet, width=8), front=Spec(Standardize)),
+        recipe=JUDGE_RECIPE,
+    )
+    discriminator = Spec(ResNetDiscriminator, width=dict(generator.options)["width"])
+    return Experiment(
+        task=task,
+        model=GANNetwork(
+            generator=generator,
+            discriminator=discriminator,
+            judge=Judge(
+                label=f"{task.data_set}-preact-resnet", model=judge.model, layer="core.pool"
+            ),
+        ),
+        recipe=recipe,
+        players=PLAYERS,
+        starts_from=Pretrained(experiment=judge, into="judge.network"),
     )
 
 
@@ -297,6 +396,8 @@ def _options_of_module(cls: type[nn.Module]) -> Any:
             defaults[name] = parameter.default
     if cls in SEQUENCE_LAYERS.values():
         defaults["hidden_size"] = HIDDEN
+    if cls is ResNetGenerator:
+        defaults["width"] = GAN_WIDTH
     if cls in SET_LAYERS.values():
         defaults[WIDTH] = None
         hints[WIDTH] = int | None

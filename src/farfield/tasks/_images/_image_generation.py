@@ -80,7 +80,7 @@ class ImageGeneration(SingleItem):
 
     name: ClassVar[str] = "image-generation"
     version: ClassVar[int] = 1
-    form: ClassVar[Form] = Form(axes=VECTOR, arrangement="single")
+    form: ClassVar[Form] = Form(axes=VECTOR, arrangement="single", answer="generation")
     metric: ClassVar[str] = "mse"
 
     data_set: str = "cifar10"

@@ -155,9 +155,9 @@ Arrangement = Literal["single", "group", "question", "sequence"]
 """Arrangement of the items of a problem: one alone, a few together, an image and a question about
 it, or one after another."""
 
-Answer = Literal["once", "everywhere", "candidates", "items", "restoration"]
-"""Kind of answer: one a problem, one at every position, a candidate, items themselves, or a better
-version of the item."""
+Answer = Literal["once", "everywhere", "candidates", "items", "restoration", "generation"]
+"""Kind of answer: one a problem, one at every position, a candidate, items themselves, a better
+version of the item, or a new image."""
 
 Reading = Literal[
     "elements",
@@ -168,6 +168,7 @@ Reading = Literal[
     "sequence",
     "items",
     "restoration",
+    "generation",
     "observation",
 ]
 """Way in which a model reads a problem; `"observation"`: the view of an agent at one step."""
@@ -189,7 +190,8 @@ class Form:
             show more than training.
         answer: `"once"` for one answer a problem; `"everywhere"` for one at every position;
             `"candidates"` for a score of each candidate; `"items"` for items as answers;
-            `"restoration"` for the item without its faults.
+            `"restoration"` for the item without its faults; `"generation"` for a new image, made
+            of noise.
 
     Raises:
         ValueError: If a field is none of these.
@@ -210,9 +212,9 @@ class Form:
         `"maps"`: maps of its image, with the question about it if there is one. `"group"`: all
         items together. `"candidates"`: the premises with each candidate. `"sequence"`: one item
         after another. `"items"`: to predict items or to give them back. `"restoration"`: to mend
-        its one item.
+        its one item. `"generation"`: to make an image of it.
         """
-        if self.answer in ("candidates", "items", "restoration"):
+        if self.answer in ("candidates", "items", "restoration", "generation"):
             return (self.answer,)
         if self.arrangement == "single":
             return ("elements", "item", *(("maps",) if self.axes in (GRAY, CHANNELS_FIRST) else ()))
