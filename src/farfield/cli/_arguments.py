@@ -171,6 +171,52 @@ class Bench:
 
 @final
 @dataclass(frozen=True, kw_only=True)
+class Profile:
+    """Measure where a trained model stops working, over graded shifts of its items.
+
+    Nothing is trained. Each shift, such as noise, offset or rotation, grows from nothing; the page
+    says at which strength half of the skill is gone, with an interval over items, worst first.
+    """
+
+    model: tyro.conf.Positional[str]
+    """File and name, e.g. my_model.py:load: a function without arguments that returns the model (or
+    a list of networks), the model itself, or a function from items to answers. A model is a torch
+    module, or has predict_proba, decision_function or predict."""
+    data: tyro.conf.Positional[Path]
+    """NPZ with x and y (x-training and y-training give range and spread), CSV or Parquet with
+    --target, or a folder of pictures in folders of classes."""
+    target: str | None = None
+    """Column of a table with the answers; without one, the model's own answers are right."""
+    kind: Literal["images", "series", "table", "set", "text", "symbols"] | None = None
+    """Kind of the items; found from type and shape if not given."""
+    axes: str | None = None
+    """Names of the axes, e.g. "item time feature" or "item channel height width"; found if only one
+    reading is possible."""
+    shifts: Annotated[str, tyro.conf.arg(metavar="NAMES")] = ""
+    """Shifts or groups, e.g. light,rotation; all that fit if not given. Groups: light, detail,
+    where, shape, number, who."""
+    without: Annotated[str, tyro.conf.arg(metavar="NAMES")] = ""
+    """Shifts or groups to leave out: shifts that change the right answer."""
+    columns: Annotated[str, tyro.conf.arg(metavar="NAMES")] = ""
+    """Columns of a table that are shifted one by one, e.g. age,income; all if not given."""
+    level: float = 0.5
+    """Share of the skill that is left at a failure."""
+    items: int = 2000
+    """Most items, drawn at random."""
+    minutes: float = 5.0
+    """About how long it may take; a slow model gets fewer items."""
+    seed: int = 0
+    """Number of the draws."""
+    require: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """Shift and strength, e.g. "offset+ 0.5": the status is 1 if the model fails before it."""
+    against: Path | None = None
+    """File profile.json of an earlier profile of the same items, to compare with."""
+    out: Path | None = None
+    """Folder for the page, the picture and the tables; reports/profile-MODEL-DATA if not given."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
 class Reproduce:
     """Run the claims of a published table or figure and compare the results with the paper.
 
@@ -436,6 +482,7 @@ Command = (
     | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Search, tyro.conf.subcommand("search")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
+    | Annotated[Profile, tyro.conf.subcommand("profile")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
     | Annotated[Plan, tyro.conf.subcommand("plan")]
     | Annotated[Verify, tyro.conf.subcommand("verify")]
@@ -454,6 +501,7 @@ COMMANDS: Final[dict[str, type]] = {
     "train": Train,
     "search": Search,
     "bench": Bench,
+    "profile": Profile,
     "reproduce": Reproduce,
     "plan": Plan,
     "verify": Verify,

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from farfield._citations import REFERENCES
 from farfield._errors import UnknownNameError
-from farfield.cli._arguments import COMMANDS, Cite, Completion, List, options_of
+from farfield.cli._arguments import COMMANDS, Cite, Completion, List, Profile, options_of
 from farfield.cli._console import write
 
 NAMES: Final[dict[str, dict[str, list[str]]]] = json.loads(
@@ -59,6 +59,8 @@ def check_names(command: Any) -> None:
     Raises:
         UnknownNameError: If an argument is a name, and there is none such.
     """
+    if isinstance(command, Profile):
+        return  # its model and its kind of items are the user's
     for field in dataclasses.fields(command):
         value, names = getattr(command, field.name), known(field.name)
         for name in value if isinstance(value, tuple) else (value,):

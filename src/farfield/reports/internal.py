@@ -23,6 +23,7 @@ from farfield.reports._profile._comparison import Pair as Pair
 from farfield.reports._profile._extrapolation import Point as Point
 from farfield.reports._profile._extrapolation import recorded_profile as recorded_profile
 from farfield.reports._profile._pictures import profiles as profiles
+from farfield.reports._profile._style import in_style as in_style
 from farfield.reports._profile._theme import DARK as DARK
 from farfield.reports._profile._theme import LIGHT as LIGHT
 from farfield.reports._profile._theme import Theme as Theme

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Final, final
 
 from torch import Tensor, nn
@@ -32,8 +33,6 @@ WANTED = "module must be FILE.py:CLASS, e.g. my_module.py:MyReasoner"
 def load_module(words: str) -> type[nn.Module]:
     """Load a class of networks from a file, as `import` would from its folder.
 
-    The folder is put first on the path, so that worker processes find the file as well.
-
     Args:
         words: The file and the class, e.g. `my_module.py:MyReasoner`.
 
@@ -41,12 +40,42 @@ def load_module(words: str) -> type[nn.Module]:
         ValueError: If there is no such file or class in it, the file cannot be imported, or another
             module has its name.
     """
+    module, name = import_own(words, WANTED)
+    found = getattr(module, name, None)
+    if not (isinstance(found, type) and issubclass(found, nn.Module)):
+        parts = {one: part for one, part in vars(module).items() if isinstance(part, type)}
+        theirs = [
+            one for one, part in parts.items()
+            if issubclass(part, nn.Module) and part.__module__ == module.__name__
+        ]  # fmt: skip
+        raise ValueError(
+            f"module must name a class of torch.nn.Module in {module.__name__}.py, got {name!r}; "
+            f"it has {', '.join(theirs) or 'none'}"
+        )
+    return found
+
+
+def import_own(words: str, wanted: str) -> tuple[ModuleType, str]:
+    """Import the file of `FILE.py:NAME` as `import` would from its folder.
+
+    The folder is put first on the path, so that worker processes find the file as well.
+
+    Args:
+        words: The file and the name.
+        wanted: Beginning of the errors: the argument, and the words that it must be.
+
+    Returns:
+        The module, and the name.
+
+    Raises:
+        ValueError: If there is no such file, it cannot be imported, or another module has its name.
+    """
     file, sign, name = words.rpartition(":")
     if not sign or not name.isidentifier() or not file.endswith(".py"):
-        raise ValueError(f"{WANTED}, got {words!r}")
+        raise ValueError(f"{wanted}, got {words!r}")
     path = expand_home(file).absolute()
     if not path.is_file():
-        raise ValueError(f"{WANTED}, got {words!r}: there is no file {path}")
+        raise ValueError(f"{wanted}, got {words!r}: there is no file {path}")
     sys.path.insert(0, str(path.parent))
     try:
         module = importlib.import_module(path.stem)
@@ -60,18 +89,7 @@ def load_module(words: str) -> type[nn.Module]:
             f"module must have a name that no other module has, got {path}: {path.stem} is "
             f"{getattr(module, '__file__', 'a part of Python')}; rename the file"
         )
-    found = getattr(module, name, None)
-    if not (isinstance(found, type) and issubclass(found, nn.Module)):
-        parts = {one: part for one, part in vars(module).items() if isinstance(part, type)}
-        theirs = [
-            one for one, part in parts.items()
-            if issubclass(part, nn.Module) and part.__module__ == path.stem
-        ]  # fmt: skip
-        raise ValueError(
-            f"module must name a class of torch.nn.Module in {path.name}, got {name!r}; it has "
-            f"{', '.join(theirs) or 'none'}"
-        )
-    return found
+    return module, name
 
 
 TRIED: Final = 4

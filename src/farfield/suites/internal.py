@@ -4,7 +4,9 @@ from farfield._exports import exported
 from farfield.suites._bench import Benchmark as Benchmark
 from farfield.suites._bench import Misfit as Misfit
 from farfield.suites._bench import fitted as fitted
+from farfield.suites._bench import import_own as import_own
 from farfield.suites._bench import load_module as load_module
+from farfield.suites._profile._saved import read_profile as read_profile
 from farfield.suites._recorded import Recorded as Recorded
 from farfield.suites._recorded import record_suite as record_suite
 from farfield.suites._suites import Item as Item

@@ -1,0 +1,1 @@
+"""Graded changes of items: images, series, tables, sets and text."""

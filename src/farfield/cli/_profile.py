@@ -1,0 +1,119 @@
+"""Command that measures where a model of one's own stops working."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any
+
+from torch import nn
+
+from farfield.cli._arguments import REPORTS, Profile
+from farfield.cli._console import make_console, say
+from farfield.core import FarfieldError
+from farfield.core.internal import printable
+from farfield.suites import profile
+from farfield.suites.internal import import_own, read_profile
+from farfield.tasks.internal import read_arrays
+
+WANTED = "model must be FILE.py:NAME, e.g. my_model.py:load"
+
+
+def profile_model(command: Profile) -> None:
+    """Measure a model over shifts of its items, print the table and write the page.
+
+    Args:
+        command: Model, data and shifts.
+
+    Raises:
+        FarfieldError: If the model fails before a required strength.
+    """
+    required = dict(map(_requirement, command.require))
+    earlier = None if command.against is None else read_profile(command.against)
+    data = read_arrays(command.data, target=command.target)
+    console = make_console()
+    found = profile(
+        load_model(command.model),
+        data,
+        kind=command.kind,
+        axes=command.axes,
+        shifts=_names(command.shifts),
+        without=_names(command.without),
+        columns=_names(command.columns),
+        level=command.level,
+        items=command.items,
+        minutes=command.minutes,
+        seed=command.seed,
+        subject=f"{command.model} on {command.data.name}",
+        report=lambda name: (
+            print(f"  {printable(name)}", file=sys.stderr, flush=True)  # noqa: T201
+            if sys.stderr.isatty()
+            else None
+        ),
+    )
+    say(console, f"\n{found}\n")
+    if earlier is not None:
+        say(console, f"Against {printable(command.against)}:\n\n{found.against(earlier)}\n")
+    file, _, name = command.model.rpartition(":")
+    stem = file.rpartition("/")[2].removesuffix(".py")
+    folder = command.out or REPORTS / f"profile-{stem}-{name}-{command.data.stem}"
+    for path in found.write(folder):
+        say(console, f"  {printable(path)}")
+    if failures := found.require(required):
+        raise FarfieldError("; ".join(failures))
+
+
+def load_model(words: str) -> Any:
+    """Load a model from a file of the user's.
+
+    Args:
+        words: The file and the name of a function without arguments that returns the model, of the
+            model itself, or of a function from items to answers.
+
+    Raises:
+        ValueError: If the file has no such name, or its function fails.
+    """
+    module, name = import_own(words, WANTED)
+    if not hasattr(module, name):
+        theirs = [one for one, part in vars(module).items() if callable(part) and one[0] != "_"]
+        raise ValueError(
+            f"{WANTED}, got {name!r}; the file has {', '.join(theirs) or 'no function'}"
+        )
+    found = getattr(module, name)
+    if isinstance(found, nn.Module) or not callable(found) or not _takes_nothing(found):
+        return found
+    try:
+        return found()
+    except Exception as error:
+        raise ValueError(
+            f"model must be loaded by {words}, got {type(error).__name__}: {error}"
+        ) from error
+
+
+def _takes_nothing(function: Any) -> bool:
+    """Check whether a function or class can be called without arguments."""
+    try:
+        inspect.signature(function).bind()
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _names(words: str) -> tuple[str, ...]:
+    """Return names that are separated by commas."""
+    return tuple(name.strip() for name in words.split(",") if name.strip())
+
+
+def _requirement(words: str) -> tuple[str, float]:
+    """Return a shift and the strength to which a model must hold.
+
+    Raises:
+        ValueError: If the words are no name and number.
+    """
+    name, _, strength = words.rpartition(" ")
+    try:
+        return name, float(strength)
+    except ValueError:
+        raise ValueError(
+            f'require must be a shift and a strength, e.g. "offset+ 0.5", got {words!r}'
+        ) from None

@@ -1,0 +1,1 @@
+"""Profiles of trained models over graded shifts of their items."""

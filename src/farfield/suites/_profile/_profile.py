@@ -1,0 +1,578 @@
+"""`profile`: where a trained model stops working."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farfield._text import fixed
+from farfield.analysis import Shift
+from farfield.analysis.internal import GROUPS, Items, describe_items, shifts_of
+from farfield.core import stream
+from farfield.core.internal import FractionBelowOne, PositiveFloat, Size, check_arguments
+from farfield.metrics import t_interval
+from farfield.metrics.internal import Resampling
+from farfield.reports import Tabular
+from farfield.suites._profile._answers import Answerer, answerer_of
+from farfield.suites._profile._curves import Curve, Measured, curve_of, notes_of
+from farfield.suites._profile._references import can_compare, compared_with_neighbors
+
+FEWEST: Final = 30
+"""Least items of a profile."""
+
+FEW: Final = 100
+"""Items of a profile below which its page says that they are few."""
+
+LEAST_ITEMS: Final = 200
+"""Items that are kept however slow a model is."""
+
+EVALUATIONS: Final = 14
+"""Evaluations that a shift takes, about."""
+
+MOST_NAMED: Final = 12
+"""Most shifts that are named although nothing happens."""
+
+ENOUGH: Final = 0.1
+"""Least gain over the floor, as a share of the room above it."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ShiftProfile:
+    """Curves of a model over graded shifts of its items, the shift that breaks it first in front.
+
+    Args:
+        subject: Names of the model and of the data.
+        about: Kind, size and range of the items, as they were read.
+        metric: Name of the score.
+        score: Mean score of items without a shift.
+        low: Lower end of its 95 % interval over items.
+        high: Upper end.
+        floor: Score of answers that ignore the item.
+        count: Number of items.
+        networks: Number of models.
+        level: Share of the skill that is left at a failure.
+        curves: The curves, worst first.
+        skipped: Shifts that were not tried, with the reason.
+        notes: Sentences on the data and on the answers.
+        digest: Digest of the items and of their labels.
+        seed: Number of the draws.
+        seconds: How long it took.
+    """
+
+    subject: str
+    about: str
+    metric: str
+    score: float
+    low: float
+    high: float
+    floor: float
+    count: int
+    networks: int
+    level: float
+    curves: tuple[Curve, ...]
+    skipped: Mapping[str, str]
+    notes: tuple[str, ...]
+    digest: str
+    seed: int
+    seconds: float
+
+    def __getitem__(self, name: str) -> Curve:
+        """Return the curve of a shift.
+
+        Raises:
+            KeyError: If there is none of this name.
+        """
+        found = {curve.name: curve for curve in self.curves}
+        if name not in found:
+            raise KeyError(f"{name!r} is none of {', '.join(found)}")
+        return found[name]
+
+    def __str__(self) -> str:
+        return f"{self.heading}\n\n{self.table}\n\n{self.rest}"
+
+    def _repr_html_(self) -> str:
+        from farfield.suites._profile._page import page  # noqa: PLC0415 — loads matplotlib
+
+        return page(self)
+
+    @property
+    def heading(self) -> str:
+        """Heading: model, items, score with its interval, floor."""
+        networks = "one network" if self.networks == 1 else f"{self.networks} networks"
+        return (
+            f"{self.subject}: {self.count:,} items, {self.about}; {self.metric} "
+            f"{_percent(self.score)} [{_percent(self.low)}, {_percent(self.high)}], floor "
+            f"{_percent(self.floor)}; {networks}; {self.seconds:.0f} s"
+        )
+
+    @property
+    def broken(self) -> tuple[Curve, ...]:
+        """Curves that fall below the level, worst first."""
+        return tuple(curve for curve in self.curves if not curve.failure.holds)
+
+    @property
+    def rest(self) -> str:
+        """Shifts that hold to their end, shifts that were not tried, and notes."""
+        holds = [f"{one.name} {one.failure}" for one in self.curves if one.failure.holds]
+        shown = [
+            *holds[:MOST_NAMED],
+            *([f"{len(holds) - MOST_NAMED} more"] * (len(holds) > MOST_NAMED)),
+        ]
+        lines = [f"Hold to the end: {', '.join(shown) or 'none'}."]
+        if self.skipped:
+            skipped = "; ".join(f"{name} ({reason})" for name, reason in self.skipped.items())
+            lines.append(f"Not tried: {skipped}.")
+        return "\n".join([*lines, *self.notes])
+
+    @property
+    def table(self) -> Tabular:
+        """Table of the shifts that break the model, worst first."""
+        gone = "half gone" if self.level == 0.5 else f"{1 - self.level:.0%} gone"
+        headings = (
+            "shift", "unit", "tenth gone", gone, "worst class", "sure", "right",
+            "answer still there", "against neighbors",
+        )  # fmt: skip
+        rows = [
+            (
+                curve.name, curve.unit, str(curve.onset), str(curve.failure),
+                *(_noted(curve, name, form) for name, form in (
+                    ("worst class", "{}"), ("confidence", "{:.2f}"), ("score", "{:.2f}"),
+                    ("information", "{:.2f}"), ("ratio", "× {:.2f}"),
+                )),
+            )
+            for curve in self.broken
+        ]  # fmt: skip
+        return Tabular(
+            headings=headings, cells=tuple(rows), values=tuple(map(values_of, self.curves))
+        )
+
+    def require(self, points: Mapping[str, float]) -> tuple[str, ...]:
+        """Return a sentence for each shift that breaks the model before a strength.
+
+        Args:
+            points: Least strength of the failure, by the name of the shift.
+
+        Raises:
+            KeyError: If a shift was not tried.
+        """
+        return tuple(
+            f"{name} must hold to {least:g} {self[name].unit}, fails at {self[name].failure}"
+            for name, least in points.items()
+            if self[name].failure.value < least
+        )
+
+    def against(self, other: ShiftProfile) -> Tabular:
+        """Compare with an earlier profile of the same items: how far each point of failure moved.
+
+        The interval is over the same bootstrap samples of the items; a shift that holds to its end
+        in one of both has none.
+
+        Args:
+            other: The earlier profile.
+
+        Raises:
+            ValueError: If it is of other items, or of another level.
+        """
+        if (other.digest, other.level) != (self.digest, self.level):
+            raise ValueError("other must be a profile of the same items at the same level")
+        theirs = {curve.name: curve for curve in other.curves}
+        rows, values = [], []
+        for curve in self.curves:
+            if curve.name not in theirs:
+                continue
+            before = theirs[curve.name]
+            low, high = _moved(curve, before, self.floor, self.level, self.seed)
+            moved = curve.failure.value - before.failure.value
+            is_known = math.isfinite(moved)
+            sign = "" if not is_known or low <= 0 <= high else ("better" if moved > 0 else "worse")
+            shown = f"{moved:+.2g} [{low:+.2g}, {high:+.2g}]" if is_known else "–"
+            rows.append((curve.name, str(before.failure), str(curve.failure), shown, sign))
+            values.append({"shift": curve.name, "before": before.failure.value,
+                           "after": curve.failure.value, "low": low, "high": high})  # fmt: skip
+        headings = ("shift", "before", "after", "moved by", "clearly")
+        return Tabular(headings=headings, cells=tuple(rows), values=tuple(values))
+
+    def write(self, folder: str | Path) -> tuple[Path, ...]:
+        """Write the page, the picture, the tables and the profile itself.
+
+        Args:
+            folder: Folder, which is made if it is missing.
+        """
+        from farfield.suites._profile._page import write_all  # noqa: PLC0415 — loads matplotlib
+
+        return write_all(self, folder)
+
+
+def _percent(score: float) -> str:
+    return f"{fixed(100 * score, 1)} %"
+
+
+def _noted(curve: Curve, name: str, form: str) -> str:
+    return form.format(curve.notes[name]) if name in curve.notes else "–"
+
+
+def values_of(curve: Curve) -> dict[str, Any]:
+    """Return a row of the table of points as plain values.
+
+    Args:
+        curve: The curve.
+    """
+    failure = curve.failure
+    return {
+        "shift": curve.name, "unit": curve.unit, "group": curve.group,
+        "onset": curve.onset.value, "failure": failure.value, "low": failure.low,
+        "high": failure.high, "end": failure.end, "returns": failure.returns, **curve.notes,
+    }  # fmt: skip
+
+
+def _moved(
+    curve: Curve, before: Curve, floor: float, level: float, seed: int
+) -> tuple[float, float]:
+    """Return the interval of the difference of two points of failure."""
+    from farfield.metrics.internal import first_crossings  # noqa: PLC0415
+
+    resampling = Resampling(count=curve.scores.shape[1], seed=seed)
+    drawn = []
+    for one in (curve, before):
+        means = resampling.means(one.scores, one.weights)
+        skill = (means - floor) / np.maximum(means[:, :1] - floor, 1e-12)
+        drawn.append(first_crossings(np.array(one.strengths), skill, level))
+    with np.errstate(invalid="ignore"):
+        moved = np.sort(np.nan_to_num(drawn[0] - drawn[1], nan=0.0))
+    last = len(moved) - 1
+    return float(moved[round(0.025 * last)]), float(moved[round(0.975 * last)])
+
+
+@check_arguments
+def profile(  # noqa: PLR0913 — each is an option of the command
+    model: Any,
+    data: Any,
+    *,
+    kind: str | None = None,
+    axes: str | None = None,
+    shifts: Sequence[str | Shift] = (),
+    without: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    level: FractionBelowOne = 0.5,
+    items: Size = 2000,
+    minutes: PositiveFloat = 5.0,
+    seed: int = 0,
+    subject: str = "model",
+    report: Callable[[str], None] | None = None,
+) -> ShiftProfile:
+    r"""Measure where a trained model stops working, over graded shifts of its items.
+
+    Nothing is trained. Each shift is a family of changes that is the identity at strength 0. The
+    skill $(s(d) - f) / (s(0) - f)$ at strength $d$ is the gain of the score $s$ over the floor $f$;
+    a failure is the first strength at which half of it is gone, with an interval over the items.
+    Items without labels are compared with the model's own answers to unchanged items.
+
+    Args:
+        model: A `torch.nn.Module`, an estimator with `predict_proba`, `decision_function` or
+            `predict`, or a function from items to answers; a list of them is several networks of
+            one recipe.
+        data: `(x, y)`, or `x` alone, or sets of them by name, of which `test` is profiled and
+            `training` gives range and spread; or an `ArrayTask`.
+        kind: Kind of the items: images, series, table, set, text or symbols; found if None.
+        axes: Names of the axes, e.g. `"item time feature"`; found if None and only one is possible.
+        shifts: Names or groups of shifts, or shifts of your own; all that fit if empty.
+        without: Names or groups of shifts to leave out, such as those that change the answer.
+        columns: Columns of a table that are shifted one by one; all if empty.
+        level: Share of the skill that is left at a failure.
+        items: Most items, drawn at random.
+        minutes: About how long it may take; fewer items are taken if the model is slow.
+        seed: Number of the draws.
+        subject: Names of the model and of the data, for the page.
+        report: Function that is called with the name of each shift before it is measured.
+
+    Raises:
+        ValueError: If items, labels or the model's answers fit no reading, or the model does not
+            work without a shift.
+
+    Example:
+        >>> import numpy as np
+        >>> x = np.random.default_rng(0).normal(size=(400, 1)) + np.repeat([[1.5], [-1.5]], 200, 0)
+        >>> y = np.repeat([1, 0], 200)
+        >>> found = profile(lambda rows: rows[:, 0], (x, y), shifts=["0+", "noise"])
+        >>> [curve.name for curve in found.curves]
+        ['0+', 'noise']
+    """
+    began = time.monotonic()
+    x, y, training = sets_of(data)
+    _check_labels(x, y)
+    known = describe_items(x, kind=kind, axes=axes, training=training)
+    networks = list(model) if isinstance(model, list | tuple) else [model]
+    answerers = tuple(answerer_of(one, x, y) for one in networks)
+    wanted = _wanted(shifts_of(known, x, y, columns), shifts, without)
+    chosen = _chosen(answerers, x, wanted, items=items, minutes=minutes, seed=seed)
+    x, y = _rows(x, chosen), None if y is None else y[chosen]
+    wanted = _wanted(shifts_of(known, x, y, columns), shifts, without)
+    measured, metric, notes = _measured(answerers, x, y, seed)
+    plain = measured.scores(measured.answers(x)).mean(0)
+    resampling = Resampling(count=len(plain), seed=seed, strata=measured.strata)
+    means = np.sort(resampling.means(plain[None])[:, 0])
+    low, high = (float(means[round(share * (len(means) - 1))]) for share in (0.025, 0.975))
+    score, floor = float(plain.mean()), measured.floor
+    if score - floor < ENOUGH * (1 - floor) or low <= floor:
+        raise ValueError(
+            f"model must work without a shift, got a score of {score:.3g} [{low:.3g}, {high:.3g}] "
+            f"where answers that ignore the item have {floor:.3g}"
+        )
+    curves, skipped, is_whole = _all_curves(wanted, measured, known, level, resampling, report)
+    if not is_whole:
+        notes.append("Stopped before all shifts were measured.")
+    return ShiftProfile(
+        subject=subject,
+        about=str(known) + _classes_in_words(measured, answerers[0]),
+        metric=metric,
+        score=score,
+        low=low,
+        high=high,
+        floor=floor,
+        count=len(plain),
+        networks=len(networks),
+        level=level,
+        curves=tuple(sorted(curves, key=lambda one: (one.reach, one.failure.end, one.name))),
+        skipped=skipped,
+        notes=(*notes, *_spread_of_networks(curves)),
+        digest=digest_of(x, y),
+        seed=seed,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _all_curves(
+    wanted: Sequence[Shift],
+    measured: Measured,
+    known: Items,
+    level: float,
+    resampling: Resampling,
+    report: Callable[[str], None] | None,
+) -> tuple[list[Curve], dict[str, str], bool]:
+    """Measure all shifts; returns curves, reasons for shifts not tried, and whether it ended."""
+    curves: list[Curve] = []
+    skipped: dict[str, str] = {}
+    compares = can_compare(measured)
+    try:
+        for shift in wanted:
+            if report:
+                report(shift.name)
+            reason = _refusal(shift, measured)
+            if reason:
+                skipped[shift.name] = reason
+                continue
+            curve = curve_of(shift, measured, level, resampling)
+            notes = notes_of(curve, shift, measured)
+            if compares:
+                notes |= compared_with_neighbors(curve, shift, measured)
+            shown = _shown(curve, shift, measured, known)
+            curves.append(dataclasses.replace(curve, notes=notes, shown=shown))
+    except KeyboardInterrupt:
+        if not curves:
+            raise
+        return curves, skipped, False
+    return curves, skipped, True
+
+
+def _shown(
+    curve: Curve, shift: Shift, measured: Measured, known: Items
+) -> tuple[NDArray[Any], ...]:
+    """Return two items unchanged, at the onset and at the failure; none of a table."""
+    if curve.failure.holds or shift.reweights or known.kind not in ("images", "series"):
+        return ()
+    y = np.atleast_2d(measured.y)[0]
+    pair = np.array([0, int((y != y[0]).argmax())])
+    onset = min(curve.onset.value, curve.failure.value)
+    changed = [shift(measured.x, d, measured.seed)[pair] for d in (0.0, onset, curve.failure.value)]
+    order = [known.axes.index(one) for one in ("height", "width", "time") if one in known.axes]
+    rest = [axis for axis in range(len(known.axes)) if axis not in order]
+    turned = [one.transpose(0, *(1 + axis for axis in (*order, *rest))) for one in changed]
+    return tuple(one if rest else one[..., np.newaxis] for one in turned)
+
+
+def _refusal(shift: Shift, measured: Measured) -> str:
+    """Return why a model cannot answer changed items; empty if it can."""
+    if shift.reweights:
+        return ""
+    few = _rows(measured.x, np.arange(2))
+    try:
+        measured.answers(shift(few, shift.strengths(2)[-1], measured.seed))
+    except Exception as error:  # noqa: BLE001 — the model is the user's
+        return f"the model refuses: {type(error).__name__}: {str(error).splitlines()[0][:80]}"
+    return ""
+
+
+def sets_of(data: Any) -> tuple[Any, NDArray[Any] | None, Any]:
+    """Return items, labels and items of training from the data of a user.
+
+    Args:
+        data: `(x, y)`, `x`, or sets of them by name.
+
+    Raises:
+        ValueError: If sets have no `test`.
+    """
+    if hasattr(data, "sets"):
+        data = data.sets
+    training = None
+    if isinstance(data, Mapping):
+        names = [name for name in data if name not in ("training", "validation")]
+        name = "test" if "test" in data else (names[0] if len(names) == 1 else None)
+        if name is None:
+            raise ValueError(f"data must have a set named test, got {', '.join(map(str, data))}")
+        if "training" in data:
+            training, _, _ = sets_of(data["training"])
+        data = data[name]
+    x, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
+    return _array(x), None if y is None else np.asarray(_array(y)), training
+
+
+def _array(x: Any) -> Any:
+    """Return items as an array or a data frame."""
+    if hasattr(x, "columns") and hasattr(x, "iloc"):
+        return x
+    if hasattr(x, "detach"):
+        x = x.detach().cpu().numpy()
+    if isinstance(x, list) and x and isinstance(x[0], str):
+        return np.array(x, dtype=object)
+    return np.asarray(x)
+
+
+def _check_labels(x: Any, y: NDArray[Any] | None) -> None:
+    """Raise `ValueError` unless there are enough items, and a label for each."""
+    if len(x) < FEWEST:
+        raise ValueError(f"data must have at least {FEWEST} items, got {len(x)}")
+    if y is None:
+        return
+    if y.ndim == 2 and y.shape[1] == 1:
+        raise ValueError(f"y must have one axis, got shape {y.shape}; give y[:, 0]")
+    if y.shape != (len(x),):
+        raise ValueError(f"y must have a label for each of {len(x)} items, got shape {y.shape}")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(f"y must be finite, got {int((~np.isfinite(y)).sum())} that are not")
+
+
+def _rows(x: Any, index: NDArray[Any]) -> Any:
+    """Return some items."""
+    return x[index] if isinstance(x, np.ndarray) else x.iloc[index].reset_index(drop=True)
+
+
+def _wanted(
+    offered: Sequence[Shift], shifts: Sequence[str | Shift], without: Sequence[str]
+) -> list[Shift]:
+    """Return the shifts that a user wants, in the order offered, with shifts of his own behind."""
+    own = [one for one in shifts if isinstance(one, Shift)]
+    names = [one for one in shifts if isinstance(one, str)]
+    known = {one.name for one in offered} | set(GROUPS)
+    for argument, given in (("shifts", names), ("without", without)):
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise ValueError(
+                f"{argument} must be shifts of these items "
+                f"({', '.join(one.name for one in offered)}) or groups ({', '.join(GROUPS)}), "
+                f"got {unknown[0]!r}"
+            )
+    chosen = [
+        one for one in offered
+        if (not shifts or {one.name, one.group} & set(names))
+        and not {one.name, one.group} & set(without)
+    ]  # fmt: skip
+    return [*chosen, *own]
+
+
+def _chosen(
+    answerers: Sequence[Answerer],
+    x: Any,
+    wanted: Sequence[Shift],
+    *,
+    items: int,
+    minutes: float,
+    seed: int,
+) -> NDArray[np.int64]:
+    """Choose as many items at random as fit the time, by the speed of the first items."""
+    few = _rows(x, np.arange(min(64, len(x))))
+    began = time.perf_counter()
+    for answer in answerers:
+        answer(few)
+    an_item = (time.perf_counter() - began) / len(few)
+    affordable = int(60 * minutes / max(an_item * EVALUATIONS * max(len(wanted), 1), 1e-12))
+    count = min(len(x), items, max(LEAST_ITEMS, affordable))
+    if count == len(x):
+        return np.arange(count)
+    return np.sort(stream(seed, "profile", "items").numpy().permutation(len(x))[:count])
+
+
+def _measured(
+    answerers: tuple[Answerer, ...], x: Any, y: NDArray[Any] | None, seed: int
+) -> tuple[Measured, str, list[str]]:
+    """Return items with numbers of classes, the name of the score, and notes."""
+    notes: list[str] = []
+    classes = answerers[0].classes
+    is_class = answerers[0].says != "numbers"
+    if len(x) < FEW:
+        notes.append(f"Only {len(x)} items: intervals are wide.")
+    answers = [answer(x) for answer in answerers]
+    missing = sum(one.missing for one in answers)
+    if missing:
+        notes.append(f"{missing} answers to unchanged items are no numbers, and count as wrong.")
+    if y is None:
+        own = np.stack([one.values for one in answers])
+        metric = "agreement with its own answers"
+        notes.append("No labels: answers are compared with the model's own to unchanged items.")
+        right: NDArray[Any] = own
+    elif is_class:
+        known = {label: number for number, label in enumerate(classes)}
+        right = np.array([known.get(label, -2) for label in y.tolist()])
+        metric = "accuracy"
+    else:
+        right, metric = y.astype(np.float64), "R²"
+    return (
+        Measured(x=x, y=right, answerers=answerers, is_class=is_class, seed=seed), metric, notes
+    )  # fmt: skip
+
+
+def _classes_in_words(measured: Measured, answerer: Answerer) -> str:
+    return f", {len(answerer.classes)} classes" if measured.is_class else ""
+
+
+def _spread_of_networks(curves: Sequence[Curve]) -> list[str]:
+    """Return a sentence on the meaning of the intervals."""
+    count = max((len(curve.networks) for curve in curves), default=1)
+    if count == 1:
+        return ["Intervals are over items, of this network; another network may differ by more."]
+    lines = []
+    for curve in curves:
+        if all(map(math.isfinite, curve.networks)):
+            spread = t_interval(curve.networks)
+            lines.append(f"{curve.name} {spread.low:.2g}…{spread.high:.2g}")
+    return [f"95 % intervals of the mean over {count} networks: {', '.join(lines) or 'none'}."]
+
+
+def digest_of(x: Any, y: NDArray[Any] | None) -> str:
+    """Compute a digest of items and labels.
+
+    Args:
+        x: An array or a data frame.
+        y: Labels; None without any.
+    """
+    found = hashlib.sha256()
+    for part in (x, y):
+        if part is None:
+            continue
+        if isinstance(part, np.ndarray) and part.dtype != object:
+            found.update(f"{part.shape}{part.dtype}".encode())
+            found.update(np.ascontiguousarray(part).tobytes())
+        elif isinstance(part, np.ndarray):
+            found.update("\0".join(map(str, part)).encode())
+        else:
+            found.update(part.to_csv().encode())
+    return found.hexdigest()
