@@ -45,11 +45,7 @@ def profile_model(command: Profile) -> None:
         minutes=command.minutes,
         seed=command.seed,
         subject=f"{command.model} on {command.data.name}",
-        report=lambda name: (
-            print(f"  {printable(name)}", file=sys.stderr, flush=True)  # noqa: T201
-            if sys.stderr.isatty()
-            else None
-        ),
+        report=_show_progress if sys.stderr.isatty() else None,
     )
     say(console, f"\n{found}\n")
     if earlier is not None:
@@ -61,6 +57,12 @@ def profile_model(command: Profile) -> None:
         say(console, f"  {printable(path)}")
     if failures := found.require(required):
         raise FarfieldError("; ".join(failures))
+
+
+def _show_progress(name: str) -> None:
+    """Write the name of the shift that is measured over the name before it."""
+    sys.stderr.write(f"\r  {printable(name):<40}\r")
+    sys.stderr.flush()
 
 
 def load_model(words: str) -> Any:
