@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from farfield.core.internal import UnknownNameError
 from farfield.experiments import Spec
 from farfield.records import Store
+from farfield.reports import Comparison, ExtrapolationProfile
+from farfield.reports.internal import Point
 from farfield.reproductions import TABLES, Table
 from farfield.suites import SUITES, _bench, bench, recorded
 from farfield.suites._recorded import Recorded
@@ -96,6 +98,8 @@ def test_a_module_is_trained_and_ranked_among_the_recorded(tiny_suite: str, tmp_
     (row,) = found.summary.values
     assert (row["rank"], row["models"], row["best"]) == (2, 3, "Solver")
     assert row["difference"] == pytest.approx(row["mean"] - 1)
+    assert row["difference_low"] <= row["difference"] <= row["difference_high"]
+    assert row["pairs"] == 2
     assert "2 of 3" in str(found)
     assert "small budget: 2 steps a network" in str(found)
     (experiment,) = (one for _, one in found.experiments)
@@ -134,6 +138,33 @@ def test_every_suite_names_tasks_of_its_part_and_recorded_mechanisms() -> None:
             ]
             assert len(rivals) >= 2, item
             assert {line.steps for line in rivals} == {item.experiment.recipe.steps}
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_differences_are_those_of_the_means_beside_them(suite: str) -> None:
+    """Of each recorded mechanism, had it as many networks as a suite trains."""
+    points: dict[tuple[str, str], tuple[Point, ...]] = {}
+    for line in recorded(suite):
+        place = line.name, line.subject
+        points[place] = (*points.get(place, ()), *line.profile.points)
+    mine, few = recorded(suite)[0].name, SUITES[suite].seeds
+    cut = {
+        (name, task): tuple(
+            dataclasses.replace(one, values=one.values[:few], seeds=one.seeds[:few])
+            if name == mine else one for one in found
+        )
+        for (name, task), found in points.items()
+    }  # fmt: skip
+    profiles = tuple(
+        (name, ExtrapolationProfile(task=task, points=found)) for (name, task), found in cut.items()
+    )
+    rows = Comparison(profiles=profiles, against=mine).tabular.values
+    means = {(row["task"], row["regime"]): row["mean"] for row in rows if row["model"] == mine}
+    others = [row for row in rows if row["difference"] is not None]
+    assert len(others) > len(means)
+    for row in others:
+        expected = row["mean"] - means[row["task"], row["regime"]]
+        assert row["difference"] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.slow

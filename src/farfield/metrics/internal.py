@@ -5,8 +5,10 @@ from farfield.metrics._classification import negative_log_likelihood as negative
 from farfield.metrics._classification import top_k_accuracy as top_k_accuracy
 from farfield.metrics._images import blob_distance as blob_distance
 from farfield.metrics._intervals import PairedTest as PairedTest
+from farfield.metrics._intervals import SeededDifference as SeededDifference
 from farfield.metrics._intervals import Summary as Summary
 from farfield.metrics._intervals import least_share as least_share
+from farfield.metrics._intervals import seeded_difference as seeded_difference
 from farfield.metrics._intervals import shared_spread_interval as shared_spread_interval
 from farfield.metrics._intervals import welch_interval as welch_interval
 from farfield.metrics._measures import MEASURES as MEASURES

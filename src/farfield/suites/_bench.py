@@ -13,16 +13,14 @@ from typing import Final, final
 
 from torch import Tensor, nn
 
-from farfield._text import fixed
 from farfield.core import stream
 from farfield.core.internal import UnknownNameError, check_arguments, expand_home
 from farfield.execution import jobs_of, run
 from farfield.execution.internal import News
 from farfield.experiments import Experiment, Spec
-from farfield.metrics import mean_and_standard_error
 from farfield.records import Store
 from farfield.reports import Comparison, ExtrapolationProfile, Tabular, extrapolation_profile
-from farfield.reports.internal import Point
+from farfield.reports.internal import Point, written_difference
 from farfield.suites._recorded import Recorded, recorded
 from farfield.suites._suites import SUITES, Item, Suite
 from farfield.tasks import TRAINING, is_at_hand
@@ -166,20 +164,22 @@ class Benchmark:
             sign = -1 if point.measure.lower_is_better else 1
             best = max(rivals, key=lambda one: sign * rivals[one].mean)
             rank = 1 + sum(sign * one.mean > sign * point.mean for one in rivals.values())
-            differences = pairs[best, task, regime].differences
-            mean = -mean_and_standard_error(differences).mean if differences else None
-            shown = "–" if mean is None else _signed(mean, point)
+            pair = pairs[best, task, regime]
             cells.append(
                 (task, f"{point.distance:g} {point.unit}", point.cells[2], point.cells[4],
-                 f"{rank} of {len(rivals) + 1}", best, rivals[best].cells[2], shown)
+                 f"{rank} of {len(rivals) + 1}", best, rivals[best].cells[2],
+                 written_difference(point, pair, -1))
             )  # fmt: skip
             values.append(
                 {"task": task, **point.fields, "rank": rank, "models": len(rivals) + 1,
-                 "best": best, "best_mean": rivals[best].mean, "difference": mean}
+                 "best": best, "best_mean": rivals[best].mean, "pairs": pair.difference.pairs,
+                 "difference": -pair.difference.value,
+                 "difference_low": -pair.interval.high if pair.interval else None,
+                 "difference_high": -pair.interval.low if pair.interval else None}
             )  # fmt: skip
         return Tabular(
             headings=("task", "distance", self.name, "floor", "rank", "best recorded",
-                      "its score", "difference, paired"),
+                      "its score", "difference [95 %] (pairs)"),
             cells=tuple(cells),
             values=tuple(values),
         )  # fmt: skip
@@ -349,9 +349,3 @@ def _of_rivals(lines: Iterable[Recorded]) -> list[tuple[str, str, list[Point]]]:
     for line in lines:
         found.setdefault((line.name, line.subject), []).extend(line.profile.points)
     return [(name, subject, points) for (name, subject), points in found.items()]
-
-
-def _signed(value: float, point: Point) -> str:
-    """Format a difference with its sign, in the unit of the score."""
-    scale, digits = (100, 1) if point.measure.percent else (1, 4)
-    return f"{float(fixed(scale * value, digits)) + 0.0:+.{digits}f}".replace("-", "−")

@@ -7,15 +7,14 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from farfield.core.internal import check_arguments, expand_home
 from farfield.experiments import Experiment
 from farfield.experiments.internal import source_of_value
-from farfield.metrics import Interval, paired_t_test, t_interval
-from farfield.metrics.internal import PairedTest
+from farfield.metrics import Interval
+from farfield.metrics.internal import SeededDifference, seeded_difference
 from farfield.records import Store
 from farfield.records.internal import write_whole
 from farfield.reports._profile._extrapolation import (
@@ -43,17 +42,18 @@ HEADING: Final = 16
 @final
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """Difference of two models in one regime, over networks of the same seeds.
+    """Difference of the means of two models in one regime.
 
-    A seed gives both the same problems, so the differences of its two networks scatter less than
-    the networks do.
+    A seed gives both the same problems, so the differences of two networks of one seed scatter
+    less than the networks do; the interval and the test count that.
 
     Args:
-        task: Of both.
+        task: Task of both.
         regime: Name of the regime.
-        first: Name of the model whose scores are reduced.
-        second: Name of the model whose scores are subtracted.
-        differences: First − second for each seed that both have, as recorded.
+        first: Name of the model whose mean is reduced.
+        second: Name of the model whose mean is subtracted.
+        difference: First − second, as recorded, over all networks of both.
+        fewest: Number of networks of the model that has fewer.
         reach: Largest difference of two scores.
     """
 
@@ -61,24 +61,23 @@ class Pair:
     regime: str
     first: str
     second: str
-    differences: tuple[float, ...]
+    difference: SeededDifference
+    fewest: int
     reach: float = math.inf
 
-    @cached_property
+    @property
     def interval(self) -> Interval | None:
-        """95 % interval of the mean difference, cut where no difference can be.
+        """95 % interval of the difference, cut where no difference can be.
 
-        `None` for fewer than two seeds.
+        `None` where a model has a single network.
         """
-        if len(self.differences) < 2:
-            return None
-        return t_interval(self.differences).cut(-self.reach, self.reach)
+        interval = self.difference.interval
+        return interval.cut(-self.reach, self.reach) if self.fewest > 1 else None
 
-    @cached_property
-    def test(self) -> PairedTest | None:
-        """Student's paired test, of this pair alone; `None` for fewer than two seeds."""
-        several = len(self.differences) > 1
-        return paired_t_test(self.differences, [0.0] * len(self.differences)) if several else None
+    @property
+    def p(self) -> float | None:
+        """Probability of Student's test, of this pair alone; `None` for fewer than 3 networks."""
+        return self.difference.p if self.fewest >= FEWEST else None
 
 
 @final
@@ -130,15 +129,16 @@ class Comparison:
             other = base.get((task, regime))
             if name == self.against or other is None:
                 continue
-            theirs = dict(zip(other.seeds, other.values, strict=True))
-            own = dict(zip(point.seeds, point.values, strict=True))
+            if not point.values or not other.values:
+                continue
             found.append(
                 Pair(
                     task=task,
                     regime=regime,
                     first=name,
                     second=self.against,
-                    differences=tuple(own[seed] - theirs[seed] for seed in own if seed in theirs),
+                    difference=seeded_difference(point.by_seed, other.by_seed),
+                    fewest=min(len(point.values), len(other.values)),
                     reach=point.measure.range,
                 )
             )
@@ -303,25 +303,37 @@ def _interval(point: Point) -> str:
 
 
 def _difference(point: Point, pair: Pair | None) -> tuple[str, str]:
-    """Return the paired difference, its interval, the number of pairs and the test's p."""
-    if pair is None or pair.interval is None or pair.test is None:
+    """Return the difference with its interval and the number of pairs, and the test's p."""
+    if pair is None:
         return text.MISSING, text.MISSING
+    p = text.MISSING if pair.p is None or math.isnan(pair.p) else f"{pair.p:.2g}"
+    return written_difference(point, pair), p
+
+
+def written_difference(point: Point, pair: Pair, sign: int = 1) -> str:
+    """Format a difference with its interval and the number of pairs, e.g. `+3.1 [1.0, 5.2] (5)`.
+
+    Args:
+        point: Point of one of the models, for the unit.
+        pair: The difference.
+        sign: -1 for second − first.
+    """
     scale, digits = (100, 1) if point.measure.percent else (1, 4)
-    numbers = (pair.test.difference, pair.interval.low, pair.interval.high)
-    mean, low, high = (text.signed(scale * number, digits) for number in numbers)
-    pairs = len(pair.differences)
-    p = f"{pair.test.p:.2g}" if pairs >= FEWEST else text.MISSING
-    return f"{mean} [{low}, {high}] ({pairs})", p
+    ends = (pair.interval.low, pair.interval.high) if pair.interval else ()
+    numbers = (pair.difference.value, *ends[::sign])
+    mean, *shown = (text.signed(sign * scale * number, digits) for number in numbers)
+    interval = f" [{', '.join(shown)}]" if shown else ""
+    return f"{mean}{interval} ({pair.difference.pairs})"
 
 
 def _tested(pair: Pair | None) -> dict[str, Any]:
-    """Return the paired difference as plain values."""
-    test, interval = (pair.test, pair.interval) if pair else (None, None)
+    """Return the difference as plain values."""
+    interval, known = (pair.interval, pair.difference) if pair else (None, None)
     return {
-        "pairs": len(pair.differences) if pair else None,
-        "difference": test.difference if test else None,
+        "pairs": known.pairs if known else None,
+        "difference": known.value if known else None,
         "difference_low": interval.low if interval else None,
         "difference_high": interval.high if interval else None,
-        "t": test.t if test else None,
-        "p": test.p if test else None,
+        "t": known.t if known and pair and pair.p is not None else None,
+        "p": pair.p if pair else None,
     }

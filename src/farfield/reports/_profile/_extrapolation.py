@@ -55,6 +55,11 @@ class Point:
     seeds: tuple[int, ...] = ()
 
     @property
+    def by_seed(self) -> dict[int, float]:
+        """Score by seed, of each network that did not diverge."""
+        return dict(zip(self.seeds, self.values, strict=True))
+
+    @property
     def mean(self) -> float:
         """Mean over the networks that did not diverge; not a number where all did."""
         return mean_and_standard_error(self.values).mean if self.values else math.nan
