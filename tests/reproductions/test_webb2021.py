@@ -9,12 +9,6 @@ from farfield.reproductions import (
     TABLES,
     Budget,
     Published,
-    Table,
-    gondal2021,
-    lamb2022,
-    ren2017,
-    webb2020,
-    webb2021,
 )
 from farfield.reproductions.webb2021._experiments import BY_TASK, TRAININGS, WITHHELD
 from farfield.tasks import TASKS
@@ -22,22 +16,6 @@ from farfield.tasks._rules._abstract_rules import RuleTask
 
 FULL = [TABLES[f"webb2021/table-{number}"] for number in (9, 10, 11, 12)]
 CELLS = {claim.name: claim for table in FULL for claim in table.claims}
-
-
-def test_the_registry_is_complete_and_keyed_by_name():
-    papers = (gondal2021, lamb2022, ren2017, webb2020, webb2021)
-    assert {table.key: table for paper in papers for table in paper.TABLES} == TABLES
-    for paper in papers:
-        bound = [value for value in vars(paper).values() if isinstance(value, Table)]
-        assert [table.key for table in bound if table not in paper.TABLES] == []
-    assert all(table.key == key for key, table in TABLES.items())
-
-
-def test_every_claim_has_its_own_name_and_experiment():
-    claims = [claim for table in FULL for claim in table.claims]
-    assert len(claims) == (14 + 2) * 5 + 3 * (14 + 2) * 4
-    assert len({claim.name for claim in claims}) == len(claims)
-    assert len({claim.experiment.key for claim in claims}) == len(claims)
 
 
 def test_a_number_that_is_printed_twice_is_one_experiment():
