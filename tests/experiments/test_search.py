@@ -29,8 +29,9 @@ from farfield.experiments.internal import ScoredTrial, field_of, with_field
 from farfield.models import BottleneckMLP, CoRelNet
 from farfield.nn import LSTMLayer
 from farfield.objectives import CropAndFlip, Mixup
-from farfield.tasks import Copying, FewLabels, ProblemTask, SameDifferent, TwoMoons
+from farfield.tasks import Copying, FewLabels, ProblemTask, PublishedVisualAnalogies, SameDifferent
 
+JUDGE = Network(reasoner=Spec(CoRelNet))
 DENSE = ItemNetwork(core=Spec(BottleneckMLP))
 RATES = Choice(field="recipe.learning_rate", values=(0.1, 0.01))
 SIZES = Choice(field="model.core.hidden_size", values=(4, 8, 16))
@@ -71,7 +72,7 @@ def test_a_grid_is_all_combinations_each_an_ordinary_experiment() -> None:
 
 
 def test_trials_have_validation_and_the_choice_is_for_the_experiment_itself() -> None:
-    rules = experiment(SameDifferent(withheld=95), model=Network(reasoner=Spec(CoRelNet)))
+    rules = experiment(SameDifferent(withheld=95), model=JUDGE)
     asked = search(RATES, experiment=rules)
     for value, made in asked.trials:
         assert made.task == SameDifferent(withheld=95, validation_problems=2_000)
@@ -148,8 +149,8 @@ def test_an_option_at_its_default_is_found() -> None:
         ({"regime": "validated"}, "unknown regime 'validated'; did you mean 'validation'"),
         ({"metric": "accurate"}, "unknown metric 'accurate'; did you mean 'accuracy'"),
         (
-            {"experiment": experiment(TwoMoons(), model=ItemNetwork(core=Spec(BottleneckMLP)))},
-            "to choose on",
+            {"experiment": experiment(PublishedVisualAnalogies(), model=JUDGE)},
+            "task must have a regime 'validation' to choose on",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from farfield.core.internal import LazyItems, RaggedItems, UnknownNameError
 from farfield.tasks import (
     TASKS,
     TRAINING,
+    VALIDATION,
     Adding,
     BouncingBalls,
     Copying,
@@ -40,8 +42,9 @@ from farfield.tasks import (
     VisualAnalogies,
     WordText,
 )
+from farfield.tasks._images import _image_generation
 from farfield.tasks._rules._abstract_rules import RuleTask
-from farfield.tasks.internal import Candidates, NeedsFiles
+from farfield.tasks.internal import Candidates, NeedsFiles, with_validation
 from tasks import image_sets
 
 SMALL = {"problems_per_regime": 20, "image_size": 64}
@@ -110,10 +113,12 @@ def task(
     image_sets.add(monkeypatch)
     if request.param in ("super-resolution", "word-text"):
         monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
-        for folder in ("sr/train", "text"):
+        for folder in ("sr/train", "sr/two", "text"):
             (tmp_path / folder).mkdir(parents=True)
         pixels = np.random.default_rng(0).integers(0, 256, (60, 60, 3), np.uint8)
         Image.fromarray(pixels).save(tmp_path / "sr" / "train" / "one.png")
+        Image.fromarray(pixels).save(tmp_path / "sr" / "two" / "one.png")
+        Image.fromarray(255 - pixels).save(tmp_path / "sr" / "two" / "another.png")
         for name, words in (("train", "a b c d e f"), ("valid", "f e d"), ("test", "c a f")):
             (tmp_path / "text" / f"{name}.txt").write_text(f"{words}\n" * 9)
     made = ROWS[request.param](tmp_path)
@@ -173,6 +178,43 @@ def test_a_sample_is_of_its_regime_and_repeats_with_its_generator(task: ProblemT
         assert task.name == "super-resolution" or shown != other
         if isinstance(task, Candidates):
             assert (task.score(task.oracle(first), first) == 1).all()
+
+
+def pictures(problems: Problems) -> list[bytes]:
+    """What the first problems show."""
+    if isinstance(problems.items, RaggedItems):
+        shown = [problems.items.tensors[row] for row in problems.index.flatten().tolist()]
+    else:
+        shown = [*problems[:200].sequences()]
+    return [one.numpy().tobytes() for one in shown]
+
+
+LACK_VALIDATION = {"image-classes", "image-generation", "stacked-mnist", "super-resolution"}
+"""Tasks whose training lacks the images that are held out for validation."""
+
+
+def test_validation_is_added_where_it_is_asked_for(
+    task: ProblemTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_image_generation, "VALIDATION_PROBLEMS", 5)
+    if task.name == "super-resolution":
+        task = dataclasses.replace(task, training="sr/two")
+    before, searched = task.regimes, with_validation(task)
+    sets, found = task.draw(stream(0)), searched.draw(stream(0))
+    assert [one.name for one in searched.regimes] == [
+        TRAINING,
+        VALIDATION,
+        *(one.name for one in before if one.name not in (TRAINING, VALIDATION)),
+    ]
+    assert (searched is task) == (VALIDATION in sets)
+    assert searched.chance(VALIDATION) == pytest.approx(task.chance(TRAINING), abs=0.02)
+    shown = {name: pictures(problems) for name, problems in found.items()}
+    for name, problems in sets.items():
+        if name != TRAINING or task.name not in LACK_VALIDATION:
+            assert len(problems) == len(found[name])
+            assert pictures(problems) == shown[name]
+    others = set().union(*(shown[name] for name in shown if name != VALIDATION))
+    assert not {*shown[VALIDATION]} & others
 
 
 def test_what_is_no_regime_no_number_or_no_generator_is_refused(

@@ -127,6 +127,18 @@ def test_regimes_and_runs_have_other_images(files: Path) -> None:
     assert len(set(tables)) == len(tables) == 2 * (600 + 5 * 300)
 
 
+def test_digits_of_validation_are_held_out_of_training(files: Path) -> None:
+    sets = StackedMNIST(training_images=5, test_images=5, validation_images=4).draw(stream(0))
+    assert len(sets["validation"]) == 4
+    drawn = {
+        name: {digit.tobytes() for digit in problems.items.draw.originals}
+        for name, problems in sets.items()
+    }
+    assert len(drawn["validation"]) + len(drawn["training"]) == 60_000
+    assert len(drawn["validation"]) == 6_000
+    assert not drawn["validation"] & drawn["training"]
+
+
 def test_a_stack_of_nothing_is_black() -> None:
     originals = np.full((1, 28, 28), 9, np.uint8)
     absent = torch.full((2, 3, 3), -1)

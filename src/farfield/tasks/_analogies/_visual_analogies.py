@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Final, final
 
@@ -42,6 +42,9 @@ from farfield.tasks._protocol._answers import described_outputs
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._task import (
     TRAINING,
+    VALIDATION,
+    VALIDATION_PROBLEMS,
+    CountOrNone,
     Regime,
     check_number,
     regimes_at,
@@ -317,6 +320,8 @@ class VisualAnalogies(VisualAnalogyTask):
             constant in a row, and there are shapes or lines but not both.
         interpolation: Whether novel levels lie between the familiar ones rather than beyond them.
         withheld_pairs: Pairs of source and target domain that training never shows.
+        validation_problems: Number of validation problems, as familiar as those of `familiar`; 0
+            for no such regime.
 
     Attributes:
         domains: Names of the domains, by their number in the latent description.
@@ -342,6 +347,7 @@ class VisualAnalogies(VisualAnalogyTask):
     distractors: bool = True
     interpolation: bool = False
     withheld_pairs: tuple[tuple[str, str], ...] = ()
+    validation_problems: CountOrNone = 0
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -372,10 +378,15 @@ class VisualAnalogies(VisualAnalogyTask):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training, its like, withheld pairs of domains if there are any, then novel values."""
+        """Training, validation if any, its like, withheld pairs if any, then novel values."""
         novel, distance = ("target-between", 1) if self.interpolation else ("target-upper-half", 5)
-        near = (TRAINING, _FAMILIAR, *([_PAIRS] if self.withheld_pairs else []))
+        held_out = [VALIDATION] if self.validation_problems else []
+        near = (TRAINING, *held_out, _FAMILIAR, *([_PAIRS] if self.withheld_pairs else []))
         return regimes_at("levels", dict.fromkeys(near, 0) | {novel: distance})
+
+    def with_validation(self) -> VisualAnalogies:
+        """Copy the task with validation on new problems of the training kind."""
+        return replace(self, validation_problems=VALIDATION_PROBLEMS)
 
     def _analogies(self) -> dict[str, Analogies]:
         """Return the distribution of each set, by regime."""
@@ -407,8 +418,8 @@ class VisualAnalogies(VisualAnalogyTask):
         }
 
     def _set(self, analogies: Analogies, branch: Stream) -> Problems:
-        training = branch.path[-1] == TRAINING
-        count = self.training_problems if training else self.test_problems
+        own = {TRAINING: self.training_problems, VALIDATION: self.validation_problems}
+        count = own.get(str(branch.path[-1]), self.test_problems)
         draw = partial(draw_panels, image_size=self.image_size)
         return panel_problems(analogies.drawn(branch, count), draw)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from itertools import product
@@ -22,7 +22,9 @@ from farfield.tasks._protocol._draws import integers, permutation
 from farfield.tasks._protocol._task import (
     CHANNELS_FIRST,
     TRAINING,
+    VALIDATION,
     Count,
+    CountOrNone,
     Form,
     Regime,
     check_regime,
@@ -242,6 +244,7 @@ def _likeliest_count(own: Fraction, others: Sequence[Fraction]) -> Fraction:
 NEW: Final = "new-images"
 OF_EACH: Final = 10
 """Questions of either sort on an image."""
+_VALIDATION_IMAGES: Final = 500
 
 
 @final
@@ -311,6 +314,7 @@ class SortOfCLEVR(AnswerTask):
             one is asked for.
         shifted_colors: Whether the vectors of training questions number only the colors that are
             left.
+        validation_images: Number of images for validation, as `new-images`; 0 for no such regime.
 
     Raises:
         ValueError: If a number is out of range, or options exclude each other.
@@ -336,6 +340,7 @@ class SortOfCLEVR(AnswerTask):
     same_questions: bool = False
     closest_to_self: bool = False
     shifted_colors: bool = False
+    validation_images: CountOrNone = 0
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -372,12 +377,17 @@ class SortOfCLEVR(AnswerTask):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Regimes: training, new images of its kind, and images of withheld colors or pairs."""
+        """Training, validation if any, new images of its kind, and images of withheld parts."""
         named = "colors" if self.withheld_colors else "pairs"
         count = self.withheld_colors or self.withheld_pairs
         unit = {"colors": "colors", "pairs": "color-shape pairs"}[named] + " that training lacks"
         withheld = {f"withheld-{named}-{count}": count} if count else {}
-        return regimes_at(unit, {TRAINING: 0, NEW: 0} | withheld)
+        held_out = {VALIDATION: 0} if self.validation_images else {}
+        return regimes_at(unit, {TRAINING: 0} | held_out | {NEW: 0} | withheld)
+
+    def with_validation(self) -> SortOfCLEVR:
+        """Copy the task with validation on new images of the training kind."""
+        return replace(self, validation_images=_VALIDATION_IMAGES)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by regime name."""
@@ -401,7 +411,7 @@ class SortOfCLEVR(AnswerTask):
         )
 
     def _is_as_training(self, regime: str) -> bool:
-        return regime in (TRAINING, NEW)
+        return regime in (TRAINING, VALIDATION, NEW)
 
     def _first_color(self, regime: str) -> int:
         """Return the first color that occurs."""
@@ -409,7 +419,8 @@ class SortOfCLEVR(AnswerTask):
 
     def _scenes(self, regime: str, branch: Stream) -> Scenes:
         """Draw the scenes of a regime."""
-        count = self.training_images if regime == TRAINING else self.test_images
+        own_counts = {TRAINING: self.training_images, VALIDATION: self.validation_images}
+        count = own_counts.get(regime, self.test_images)
         first, own = self._first_color(regime), branch.child(regime)
         drawn = integers(own.child("shapes").numpy(), 2, count * len(COLORS))
         shapes = np.full_like(drawn, CIRCLE) if self.circles_only else drawn

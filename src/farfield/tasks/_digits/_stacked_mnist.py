@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import ClassVar, Final, final
 
@@ -18,11 +18,14 @@ from farfield.core.internal import LazyItems, check_fields
 from farfield.tasks._files._known_data_sets import MNIST
 from farfield.tasks._files._labelled_images import Labels, idx_images
 from farfield.tasks._protocol._answers import AnswerTask, check_outputs
-from farfield.tasks._protocol._draws import arrangement, integers
+from farfield.tasks._protocol._draws import arrangement, integers, label_split
 from farfield.tasks._protocol._task import (
     GRAY,
     TRAINING,
+    VALIDATION,
+    VALIDATION_PROBLEMS,
     Count,
+    CountOrNone,
     Form,
     Regime,
     SingleItem,
@@ -67,6 +70,8 @@ class StackedImages:
         return torch.from_numpy(shown)
 
 
+_FROM_TRAINING: Final = (TRAINING, VALIDATION)
+"""Regimes whose digits are from the training file."""
 DIGITS: Final = 10
 """Different digits: outputs, and most digits of an image."""
 
@@ -120,6 +125,8 @@ class StackedMNIST(SingleItem, AnswerTask):
         test_digits: Number of digits of each test, ascending.
         training_images: Number of training images, as many of each number of digits.
         test_images: Number of images of each test.
+        validation_images: Number of validation images, of digits that training then lacks: a tenth
+            of those in its file; 0 for no such regime.
 
     Raises:
         ValueError: If a number is out of range, or numbers of digits are not ascending.
@@ -137,6 +144,7 @@ class StackedMNIST(SingleItem, AnswerTask):
     test_digits: tuple[int, ...] = (1, 2, 3, 4, 5)
     training_images: Count = 60_000
     test_images: Count = 10_000
+    validation_images: CountOrNone = 0
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -159,10 +167,15 @@ class StackedMNIST(SingleItem, AnswerTask):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the tests by their difference in the number of digits."""
+        """Training, validation if any, then the tests by their difference in number of digits."""
         far = {n: min(abs(n - known) for known in self.digits) for n in self.test_digits}
         tests = {_name(number): far[number] for number in sorted(far, key=far.__getitem__)}
-        return regimes_at("digits more or fewer than in training", {TRAINING: 0} | tests)
+        near = {TRAINING: 0} | ({VALIDATION: 0} if self.validation_images else {})
+        return regimes_at("digits more or fewer than in training", near | tests)
+
+    def with_validation(self) -> StackedMNIST:
+        """Copy the task with validation on images of digits that training lacks."""
+        return replace(self, validation_images=VALIDATION_PROBLEMS)
 
     def _numbers(self, regime: str) -> tuple[int, ...]:
         """Return the numbers of digits of a regime."""
@@ -180,11 +193,23 @@ class StackedMNIST(SingleItem, AnswerTask):
         """
         branch = stream.child(self.name, f"v{self.version}")
         training, test = (idx_images(MNIST, part) for part in ("train", "t10k"))
+        files = {TRAINING: training}
+        if self.validation_images:
+            images, labels = training
+            rows = label_split(
+                labels,
+                DIGITS,
+                branch.child(VALIDATION, "split"),
+                labels_per_class=None,
+                validation_per_class=max(1, len(labels) // (10 * DIGITS)),
+            )
+            files = {name: (images[rows[name]], labels[rows[name]]) for name in _FROM_TRAINING}
+        counts = {TRAINING: self.training_images, VALIDATION: self.validation_images}
         found = {}
         for regime in self.regimes:
             name = regime.name
-            images, labels = training if name == TRAINING else test
-            count = self.training_images if name == TRAINING else self.test_images
+            images, labels = files.get(name, test)
+            count = counts.get(name, self.test_images)
             found[name] = _problems(
                 _stacks(self._numbers(name), count, labels, branch.child(name)), images, labels
             )

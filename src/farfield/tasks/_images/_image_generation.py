@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Final, final
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float32
+from jaxtyping import Float, Float32, Int64
 from torch import Tensor
 
 from farfield.core import Problems, Stream
@@ -22,11 +22,15 @@ from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._draws import permutation, resample
 from farfield.tasks._protocol._task import (
     TRAINING,
+    VALIDATION,
+    VALIDATION_PROBLEMS,
     VECTOR,
     Count,
+    CountOrNone,
     Form,
     Regime,
     SingleItem,
+    check_number,
     check_regime,
     regimes_at,
 )
@@ -69,6 +73,8 @@ class ImageGeneration(SingleItem):
         noise_size: Numbers in a vector of noise.
         training_images: Most training images.
         test_images: Most images of the test.
+        validation_images: Images of the training file that are held out for validation; 0 for no
+            such regime.
 
     Raises:
         UnknownNameError: If there is no such data set.
@@ -87,6 +93,7 @@ class ImageGeneration(SingleItem):
     noise_size: Count = 128
     training_images: Count = 100_000
     test_images: Count = 100_000
+    validation_images: CountOrNone = 0
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -119,8 +126,14 @@ class ImageGeneration(SingleItem):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training and the test."""
-        return regimes_at("classes that training lacks", {TRAINING: 0, TEST: 0})
+        """Training, validation where images are held out for it, and the test."""
+        held_out = (VALIDATION,) if self.validation_images else ()
+        names = (TRAINING, *held_out, TEST)
+        return regimes_at("classes that training lacks", dict.fromkeys(names, 0))
+
+    def with_validation(self) -> ImageGeneration:
+        """Copy the task with validation on images that training then lacks."""
+        return replace(self, validation_images=VALIDATION_PROBLEMS)
 
     def is_at_hand(self) -> bool:
         """Check whether the files of the images are on this machine."""
@@ -133,13 +146,23 @@ class ImageGeneration(SingleItem):
             ValueError: If a file is missing or differs from the published one.
         """
         branch = stream.child(self.name, f"v{self.version}", self.data_set)
-        most = {TRAINING: self.training_images, TEST: self.test_images}
-        return {name: self._problems(name, most[name], branch.child(name)) for name in most}
+        check_number("validation_images", self.validation_images, 0, self._files.training - 1)
+        known, new = (
+            permutation(branch.child(name, "images").numpy(), count)
+            for name, count in ((TRAINING, self._files.training), (TEST, self._files.test))
+        )
+        kept = len(known) - self.validation_images
+        rows = {
+            TRAINING: known[:kept][: self.training_images],
+            VALIDATION: known[kept:],
+            TEST: new[: self.test_images],
+        }
+        return {one.name: self._problems(rows[one.name], one.name, branch) for one in self.regimes}
 
-    def _problems(self, regime: str, most: int, branch: Stream) -> Problems:
-        """Draw images in random order, each beside noise."""
+    def _problems(self, rows: Int64[np.ndarray, " batch"], regime: str, run: Stream) -> Problems:
+        """Make problems of images, each beside noise."""
         images, _ = self._files.read(regime == TEST)
-        rows = permutation(branch.child("images").numpy(), len(images))[:most]
+        branch = run.child(regime)
         parts = [*_noise(branch.child("noise").numpy(), len(rows), self.noise_size)]
         return Problems(
             items=torch.from_numpy(np.concatenate(parts)),

@@ -6,9 +6,9 @@ import hashlib
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Final, final
+from typing import ClassVar, Final, Self, final
 
 import numpy as np
 import torch
@@ -348,6 +348,11 @@ class ImageTask(SingleItem, ClassTask):
         held_out = (VALIDATION,) if self.validation_per_class else ()
         names = (TRAINING, *held_out, TEST)
         return regimes_at("classes that training lacks", dict.fromkeys(names, 0))
+
+    def with_validation(self) -> Self:
+        """Copy the task with a tenth of its training images, by class, held out for validation."""
+        tenth = self._files.training // self.num_outputs // 10
+        return replace(self, validation_per_class=max(1, tenth))  # type: ignore[type-var]
 
     def is_at_hand(self) -> bool:
         """Check whether the files of the images are on this machine."""

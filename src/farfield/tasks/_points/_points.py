@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, final
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Final, Self, final
 
 import numpy as np
 import torch
@@ -18,8 +19,11 @@ from farfield.tasks._protocol._answers import ClassTask
 from farfield.tasks._protocol._draws import NO_LABEL, UNLABELLED, integers, label_split, permutation
 from farfield.tasks._protocol._task import (
     TRAINING,
+    VALIDATION,
+    VALIDATION_PROBLEMS,
     VECTOR,
     Count,
+    CountOrNone,
     Form,
     Regime,
     SingleItem,
@@ -39,6 +43,8 @@ class PointTask(SingleItem, ClassTask):
     version: ClassVar[int]
 
     noise: float
+    validation_points: int
+    """Number of points for validation; 0 for no validation."""
 
     @property
     def item_shape(self) -> tuple[int, ...]:
@@ -47,8 +53,14 @@ class PointTask(SingleItem, ClassTask):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training and test, which shows new points."""
-        return regimes_at("classes that training lacks", {TRAINING: 0, TEST: 0})
+        """Training, validation where it is asked for, and test, all of different points."""
+        held_out = (VALIDATION,) if self.validation_points else ()
+        names = (TRAINING, *held_out, TEST)
+        return regimes_at("classes that training lacks", dict.fromkeys(names, 0))
+
+    def with_validation(self) -> Self:
+        """Copy the task with validation on new points."""
+        return replace(self, validation_points=VALIDATION_PROBLEMS)  # type: ignore[type-var]
 
     @abstractmethod
     def _curves(self, classes: Classes, generator: np.random.Generator) -> Points:
@@ -62,6 +74,15 @@ class PointTask(SingleItem, ClassTask):
         classes = permutation(branch.child("classes").numpy(), count) % self.num_outputs
         points = self._curves(classes, branch.child("curves").numpy())
         return points + self.noise * nearly_normal(branch.child("noise").numpy(), count), classes
+
+    def _sets(self, branch: Stream, counts: Mapping[str, int]) -> dict[str, Problems]:
+        """Draw a set of new points for each name with a number above 0."""
+        return {
+            name: point_problems(points, np.arange(count), classes)
+            for name, count in counts.items()
+            if count
+            for points, classes in [self._points(branch.child(name), count)]
+        }
 
 
 def point_problems(
@@ -166,6 +187,7 @@ class TwoMoons(PointTask):
         unlabelled: Number of training points, with labels or without.
         noise: Standard deviation of each coordinate about the curve.
         test_points: Number of points of the test.
+        validation_points: Number of new points for validation; 0 for no such regime.
 
     Raises:
         ValueError: If a number is out of range, or a class has fewer points.
@@ -182,6 +204,7 @@ class TwoMoons(PointTask):
     unlabelled: Count = 1_000
     noise: NonNegativeFloat = 0.1
     test_points: Count = 1_000
+    validation_points: CountOrNone = 0
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -204,12 +227,11 @@ class TwoMoons(PointTask):
             validation_per_class=0,
         )
         labelled, others = rows[TRAINING], rows[UNLABELLED]
-        test, answers = self._points(branch.child(TEST), self.test_points)
+        new = {VALIDATION: self.validation_points, TEST: self.test_points}
         return {
             TRAINING: point_problems(points, labelled, classes[labelled]),
             UNLABELLED: point_problems(points, others, np.full_like(others, NO_LABEL)),
-            TEST: point_problems(test, np.arange(len(test)), answers),
-        }
+        } | self._sets(branch, new)
 
     def by_hand(self, problems: Problems, training: Problems) -> Float[Tensor, "batch answer"]:
         """Return the outputs of the nearest labeled point: minus the distance to one of each moon.
@@ -274,6 +296,7 @@ class Spirals(PointTask):
         points: Number of training points.
         noise: Standard deviation of each coordinate about the curve.
         test_points: Number of points of the test.
+        validation_points: Number of new points for validation; 0 for no such regime.
 
     Raises:
         ValueError: If a number is out of range, or there are fewer points than arms.
@@ -290,6 +313,7 @@ class Spirals(PointTask):
     points: Count = 200
     noise: NonNegativeFloat = 0.03
     test_points: Count = 1_000
+    validation_points: CountOrNone = 0
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -302,13 +326,9 @@ class Spirals(PointTask):
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by regime name."""
-        branch = self._branch(stream)
-        counts = {TRAINING: self.points, TEST: self.test_points}
-        return {
-            name: point_problems(points, np.arange(count), arms)
-            for name, count in counts.items()
-            for points, arms in [self._points(branch.child(name), count)]
-        }
+        validation = self.validation_points
+        counts = {TRAINING: self.points, VALIDATION: validation, TEST: self.test_points}
+        return self._sets(self._branch(stream), counts)
 
     def _curves(self, classes: Classes, generator: np.random.Generator) -> Points:
         along = integers(generator, ANGLES, len(classes))

@@ -260,6 +260,12 @@ def axes_of(shape: tuple[int, ...]) -> tuple[Axis, ...]:
 Count = Annotated[int, Limits(at_least=1, at_most=10_000_000)]
 """Number of problems, or of positions of a problem."""
 
+CountOrNone = Annotated[int, Limits(at_least=0, at_most=10_000_000)]
+"""Number of problems of a set that may be left out; 0 for no set."""
+
+VALIDATION_PROBLEMS: Final = 2_000
+"""Number of validation problems that a search asks a task for."""
+
 
 def check_number(name: str, value: int, fewest: int, most: int) -> None:
     """Raise `ValueError` unless the field `name` is an integer of `fewest` … `most`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, NamedTuple, final
@@ -254,6 +254,10 @@ class SuperResolution(SingleItem):
         held_out = (VALIDATION,) if self.validation_images else ()
         names = (TRAINING, *held_out, *map(_name, self.tests))
         return regimes_at("factors of enlargement that training lacks", dict.fromkeys(names, 0))
+
+    def with_validation(self) -> SuperResolution:
+        """Copy the task with a tenth of its training images held out for validation."""
+        return replace(self, validation_images=max(1, len(picture_files(self.training)) // 10))
 
     def is_at_hand(self) -> bool:
         """Check whether all folders with images are on this machine."""

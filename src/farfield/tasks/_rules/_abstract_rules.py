@@ -23,6 +23,8 @@ from farfield.tasks._protocol._task import (
     GRAY,
     TRAINING,
     VALIDATION,
+    VALIDATION_PROBLEMS,
+    CountOrNone,
     Form,
     OneContext,
     Regime,
@@ -36,13 +38,9 @@ Columns = dict[str, np.ndarray]
 """Columns of problems: `index`, `target`, and the latent description."""
 SetSize = Annotated[int, Limits(at_least=3, at_most=10_000_000)]
 """Number of problems that holds the kinds of every rule."""
-SetSizeOrNone = Annotated[int, Limits(at_least=0, at_most=10_000_000)]
-"""Number of problems of a set that may be left out: 0 for no set."""
 NUM_GLYPHS: Final = 100
 GLYPH_SHAPE: Final = (32, 32)
 NUM_CHOICES: Final = 4
-VALIDATION_PROBLEMS: Final = 2_000
-"""Number of validation problems of a search, unless the task says another number."""
 
 
 @final
@@ -77,7 +75,7 @@ class RuleTask(OneContext, OracleByHand, AnswerTask):
     """Number of images that training never shows."""
     max_problems: int
     """Largest number of problems of a set."""
-    validation_problems: int
+    validation_problems: CountOrNone
     """Number of validation problems; 0 for no validation."""
 
     @property

@@ -13,7 +13,7 @@ from torch import Tensor
 from farfield.core import Problems, Stream
 from farfield.core.internal import check_fields
 from farfield.tasks._protocol._draws import arrangement, integers
-from farfield.tasks._protocol._task import check_number
+from farfield.tasks._protocol._task import CountOrNone, check_number
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import FourChoices, NumberedTask
 from farfield.tasks._rules._glyph_set import GlyphSet
@@ -81,7 +81,7 @@ class DistributionOfThree(FourChoices, NumberedTask):
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
     training_problems: rules.SetSize | None = None
-    validation_problems: rules.SetSizeOrNone = 0
+    validation_problems: CountOrNone = 0
 
     @property
     def _fewest(self) -> int:
@@ -191,7 +191,7 @@ class DistributionOfN(FourChoices, NumberedTask):
     withheld: int = 0
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
-    validation_problems: rules.SetSizeOrNone = 0
+    validation_problems: CountOrNone = 0
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.tasks._protocol._draws import integers
+from farfield.tasks._protocol._task import CountOrNone
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import (
     FourChoices,
@@ -93,7 +94,7 @@ class IdentityRules(FourChoices, NumberedTask):
     shapes: GlyphSet | None = None
     thirds: bool = False
     training_problems: rules.SetSize | None = None
-    validation_problems: rules.SetSizeOrNone = 0
+    validation_problems: CountOrNone = 0
 
     @property
     def _fewest(self) -> int:
@@ -219,7 +220,7 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
     withheld: int = 0
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
-    validation_problems: rules.SetSizeOrNone = 0
+    validation_problems: CountOrNone = 0
 
     @property
     def _fewest(self) -> int:

@@ -15,6 +15,7 @@ from torch import Tensor
 from farfield.core import Problems, Stream
 from farfield.tasks._protocol._answers import binary_outputs
 from farfield.tasks._protocol._draws import arrangement
+from farfield.tasks._protocol._task import CountOrNone
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import (
     PATTERNS,
@@ -89,7 +90,7 @@ class RelationalMatchToSample(YesNo, NumberedTask):
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
     softmax: bool = False
-    validation_problems: rules.SetSizeOrNone = 0
+    validation_problems: CountOrNone = 0
 
     @property
     def _fewest(self) -> int:
@@ -210,7 +211,7 @@ class TripleMatchToSample(YesNo, NumberedTask):
     shapes: GlyphSet | None = None
     softmax: bool = False
     all_patterns: bool = False
-    validation_problems: rules.SetSizeOrNone = 0
+    validation_problems: CountOrNone = 0
 
     @property
     def _fewest(self) -> int:

@@ -16,7 +16,7 @@ from farfield.core import Problems, Stream
 from farfield.core.internal import check_fields
 from farfield.tasks._protocol._answers import binary_outputs
 from farfield.tasks._protocol._draws import arrangement
-from farfield.tasks._protocol._task import TRAINING, Regime, check_number, regimes_at
+from farfield.tasks._protocol._task import TRAINING, CountOrNone, Regime, check_number, regimes_at
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import NumberedTask, RuleTask, YesNo
 from farfield.tasks._rules._glyph_set import GlyphSet
@@ -92,7 +92,7 @@ class SameDifferent(YesNo, NumberedTask):
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
     softmax: bool = False
-    validation_problems: rules.SetSizeOrNone = 0
+    validation_problems: CountOrNone = 0
 
     @property
     def _fewest(self) -> int:
@@ -214,7 +214,7 @@ class TintedSameDifferent(YesNo, RuleTask):
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
     softmax: bool = False
-    validation_problems: rules.SetSizeOrNone = 0
+    validation_problems: CountOrNone = 0
 
     @property
     def _fewest(self) -> int:
@@ -354,7 +354,7 @@ class AllSame(YesNo, NumberedTask):
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
     softmax: bool = False
-    validation_problems: rules.SetSizeOrNone = 0
+    validation_problems: CountOrNone = 0
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Final, final
 
@@ -13,7 +13,15 @@ from torch import Tensor
 
 from farfield.core import Problems, stream
 from farfield.core.internal import check_fields
-from farfield.tasks._protocol._task import GRAY, Count, Form, check_number, check_regime
+from farfield.tasks._protocol._task import (
+    GRAY,
+    VALIDATION_PROBLEMS,
+    Count,
+    CountOrNone,
+    Form,
+    check_number,
+    check_regime,
+)
 from farfield.tasks._squares import _squares as squares
 from farfield.tasks._squares._squares import SquaresTask
 
@@ -67,6 +75,8 @@ class DynamicObjects(SquaresTask):
         num_frames: Frames of a sequence, T.
         training_sequences: Number of training sequences.
         test_sequences: Number of sequences of each test.
+        validation_sequences: Number of new sequences of training's sizes for validation; 0 for no
+            such regime.
         previous_frames: Whether predictions are scored against the frames before those they are
             of, as released; otherwise against the right ones.
 
@@ -90,6 +100,7 @@ class DynamicObjects(SquaresTask):
     training_sequences: Count = 2_000
     test_sequences: Count = 1_000
     previous_frames: bool = False
+    validation_sequences: CountOrNone = 0
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -102,9 +113,13 @@ class DynamicObjects(SquaresTask):
         return self.num_frames
 
     @property
-    def counts(self) -> tuple[int, int]:
-        """Number of training sequences, and of sequences of each test."""
-        return self.training_sequences, self.test_sequences
+    def counts(self) -> tuple[int, int, int]:
+        """Number of training sequences, of sequences of each test, and of validation sequences."""
+        return self.training_sequences, self.test_sequences, self.validation_sequences
+
+    def with_validation(self) -> DynamicObjects:
+        """Copy the task with validation on new sequences of training's sizes."""
+        return replace(self, validation_sequences=VALIDATION_PROBLEMS // 2)
 
     def paths(self, regime: str, count: int, generator: np.random.Generator) -> squares.Squares:
         """Draw squares that go from a start to an end in equal steps.
@@ -200,6 +215,8 @@ class ObjectFrames(SquaresTask):
         circumradius: Whether sizes are radii of the circle around the square; otherwise widths.
         training_frames: Number of training frames.
         test_frames: Number of frames of each test.
+        validation_frames: Number of new frames of training's sizes for validation; 0 for no such
+            regime.
 
     Raises:
         ValueError: If sizes are not positive and ascending, or there are no frames.
@@ -218,6 +235,7 @@ class ObjectFrames(SquaresTask):
     circumradius: bool = False
     training_frames: int = 50_000
     test_frames: int = 2_000
+    validation_frames: CountOrNone = 0
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -231,9 +249,13 @@ class ObjectFrames(SquaresTask):
         return 1
 
     @property
-    def counts(self) -> tuple[int, int]:
-        """Number of training frames, and of frames of each test."""
-        return self.training_frames, self.test_frames
+    def counts(self) -> tuple[int, int, int]:
+        """Number of training frames, of frames of each test, and of validation frames."""
+        return self.training_frames, self.test_frames, self.validation_frames
+
+    def with_validation(self) -> ObjectFrames:
+        """Copy the task with validation on new frames of training's sizes."""
+        return replace(self, validation_frames=VALIDATION_PROBLEMS)
 
     def paths(self, regime: str, count: int, generator: np.random.Generator) -> squares.Squares:
         """Draw squares of single frames.

@@ -18,6 +18,7 @@ from farfield.core.internal import LazyItems
 from farfield.tasks._protocol._draws import check_generator
 from farfield.tasks._protocol._task import (
     TRAINING,
+    VALIDATION,
     OneContext,
     Regime,
     check_number,
@@ -41,8 +42,8 @@ class SquaresTask(OneContext):
 
     @property
     @abstractmethod
-    def counts(self) -> tuple[int, int]:
-        """Number of training problems, and of problems of each test."""
+    def counts(self) -> tuple[int, int, int]:
+        """Number of training problems, of problems of each test, and of validation problems."""
 
     @abstractmethod
     def paths(self, regime: str, count: int, generator: np.random.Generator) -> Squares:
@@ -64,27 +65,33 @@ class SquaresTask(OneContext):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the tests by growing size."""
-        return regimes_of(self.training_sizes, self.test_sizes, circumradius=self.circumradius)
+        """Training, validation where it is asked for, then the tests by growing size."""
+        training, *tests = regimes_of(
+            self.training_sizes, self.test_sizes, circumradius=self.circumradius
+        )
+        held_out = {VALIDATION: 0} if self.counts[2] else {}
+        return (training, *regimes_at(training.unit, held_out), *tests)
 
     def drawn(
         self, regime: str, count: int, generator: np.random.Generator
     ) -> Float64[np.ndarray, "batch 3"]:
         """Draw single squares of the sizes of a regime: center along X and Y, and width."""
-        sizes = sizes_of(regime, self.regimes, self.training_sizes, self.test_sizes)
+        as_trained = regime in (TRAINING, VALIDATION)
+        known = [one for one in self.regimes if one.name != VALIDATION]
+        sizes = sizes_of(
+            TRAINING if as_trained else regime, known, self.training_sizes, self.test_sizes
+        )
         return drawn(generator, count, sizes, circumradius=self.circumradius)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by regime name."""
         branch = stream.child(self.name, f"v{self.version}")
+        training, test, validation = self.counts
+        counts = {TRAINING: training, VALIDATION: validation}
         return problems_over_one_table(
             {
-                regime.name: self.paths(
-                    regime.name,
-                    self.counts[regime.name != TRAINING],
-                    branch.child(regime.name).numpy(),
-                )
-                for regime in self.regimes
+                name: self.paths(name, counts.get(name, test), branch.child(name).numpy())
+                for name in (regime.name for regime in self.regimes)
             }
         )
 

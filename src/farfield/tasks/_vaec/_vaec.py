@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 import torch
@@ -19,6 +19,9 @@ from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._task import (
     COLOR,
     TRAINING,
+    VALIDATION,
+    VALIDATION_PROBLEMS,
+    CountOrNone,
     Form,
     Regime,
     check_number,
@@ -31,6 +34,7 @@ from farfield.tasks._vaec._vaec_objects import (
     MOST_LEVELS,
     NUM_DIMENSIONS,
     analogies,
+    combinations_shown,
     draw_cluttered,
     draw_objects,
     drawn_clutter,
@@ -72,6 +76,8 @@ class VAECTask(OracleByHand, ChoiceTask):
     """True if every picture shows a square of another hue, which tells nothing."""
     textured: bool = False
     """True if the background of every picture is a texture rather than gray."""
+    validation_problems: CountOrNone = 0
+    """Number of validation problems; 0 for no validation."""
 
     @abstractmethod
     def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
@@ -97,6 +103,15 @@ class VAECTask(OracleByHand, ChoiceTask):
             kinds = NUM_DIMENSIONS * len(analogies(self.levels_per_region))
             most = kinds * self.levels_per_region ** (NUM_DIMENSIONS - 1)
             check_number("problems_per_regime", self.problems_per_regime, 1, most)
+        combinations = self.levels_per_region ** (NUM_DIMENSIONS - 1)
+        kinds = NUM_DIMENSIONS * len(analogies(self.levels_per_region))
+        left = kinds * (combinations - self._combinations)
+        check_number("validation_problems", self.validation_problems, 0, left)
+
+    @property
+    def _combinations(self) -> int:
+        """Number of combinations of irrelevant levels that come with every analogy."""
+        return combinations_shown(self.levels_per_region, self.problems_per_regime)
 
     @property
     def _cluttered(self) -> bool:
@@ -130,12 +145,19 @@ class VAECTask(OracleByHand, ChoiceTask):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the other regions or scales, the nearest first."""
+        """Training, validation if any, then the other regions or scales, the nearest first."""
         others = [n for n in range(1, self._count + 1) if n != self.train_on]
         others.sort(key=lambda number: abs(number - self.train_on))
         numbers = (self.train_on, *others)
         distances = {self._name_of(number): abs(number - self.train_on) for number in numbers}
-        return regimes_at(f"{self._word}s", distances)
+        unit = f"{self._word}s"
+        training, *tests = regimes_at(unit, distances)
+        held_out = {VALIDATION: 0} if self.validation_problems else {}
+        return (training, *regimes_at(unit, held_out), *tests)
+
+    def with_validation(self) -> Self:
+        """Copy the task with validation on new problems of the training kind."""
+        return replace(self, validation_problems=VALIDATION_PROBLEMS)
 
     def _name_of(self, number: int) -> str:
         return TRAINING if number == self.train_on else f"{self._word}-{number}"
@@ -150,11 +172,20 @@ class VAECTask(OracleByHand, ChoiceTask):
             self._name_of(number): self._set(branch.child(f"{self._word}-{number}"), number)
             for number in range(1, self._count + 1)
         }
+        if self.validation_problems:
+            shown = branch.child(f"{self._word}-{self.train_on}")
+            sets[VALIDATION] = self._set(shown.child(VALIDATION), self.train_on, beside=shown)
         return {regime.name: sets[regime.name] for regime in self.regimes}
 
-    def _set(self, branch: Stream, number: int) -> Problems:
+    def _set(self, branch: Stream, number: int, *, beside: Stream | None = None) -> Problems:
+        """Draw the problems of a region: all, or validation problems beside a training set."""
         columns = drawn_problems(
-            branch, self.levels_per_region, self.problems_per_regime, shuffled=self.shuffled
+            branch,
+            self.levels_per_region,
+            self.problems_per_regime if beside is None else self.validation_problems,
+            shuffled=self.shuffled,
+            beside=beside,
+            skip=0 if beside is None else self._combinations,
         )
         latent = {name: torch.from_numpy(column) for name, column in columns.items()}
         index, target = latent.pop("index"), latent.pop("target")
@@ -285,6 +316,8 @@ class VAECTranslation(VAECTask):
         shuffled: Whether the candidates are in random order rather than D first.
         second_object: Whether every picture shows a square of another hue, which tells nothing.
         textured: Whether the background of every picture is a texture rather than gray.
+        validation_problems: Number of validation problems of the training kind, with combinations
+            of the irrelevant levels that training lacks; 0 for no such regime.
 
     Raises:
         ValueError: If the levels do not divide into regions, a number is out of its range, or
@@ -370,6 +403,8 @@ class VAECScale(VAECTask):
         shuffled: Whether the candidates are in random order rather than D first.
         second_object: Whether every picture shows a square of another hue, which tells nothing.
         textured: Whether the background of every picture is a texture rather than gray.
+        validation_problems: Number of validation problems of the training kind, with combinations
+            of the irrelevant levels that training lacks; 0 for no such regime.
         levels_multiplied: Whether scale k takes levels k, 2k, … 7k, as the text has it.
 
     Raises:

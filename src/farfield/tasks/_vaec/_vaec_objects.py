@@ -257,7 +257,13 @@ def analogies(num_levels: int) -> Int64[np.ndarray, "batch 4"]:
 
 
 def drawn_problems(
-    branch: Stream, num_levels: int, problems: int | None, *, shuffled: bool
+    branch: Stream,
+    num_levels: int,
+    problems: int | None,
+    *,
+    shuffled: bool,
+    beside: Stream | None = None,
+    skip: int = 0,
 ) -> Columns:
     """Draw the problems of one region in random order, over its `num_levels` ** 4 objects.
 
@@ -269,13 +275,14 @@ def drawn_problems(
         num_levels: Levels of every dimension within a region.
         problems: Number of problems; `None` for all that a tenth gives.
         shuffled: Whether the candidates are in random order rather than the right one first.
+        beside: Stream of a set that shares no problem with these; `None` for a set on its own.
+        skip: Number of combinations with every analogy that this other set has.
     """
     rows = analogies(num_levels)
     kinds, combinations = NUM_DIMENSIONS * len(rows), num_levels ** (NUM_DIMENSIONS - 1)
-    shown = combinations // _SHARE
-    if problems is not None:
-        shown = max(shown, -(-problems // kinds))
-    drawn = _orders(branch.child("irrelevant"), kinds, combinations)[:, :shown]
+    shown = combinations_shown(num_levels, problems)
+    orders = _orders((beside or branch).child("irrelevant"), kinds, combinations)
+    drawn = orders[:, skip : skip + shown]
     order = permutation(branch.child("order").numpy(), drawn.size)[:problems]
     kind = order // shown
     dimension, analogy = kind // len(rows), rows[kind % len(rows)]
@@ -294,6 +301,18 @@ def drawn_problems(
         "distance": analogy[:, 1] - analogy[:, 0],
         "object": levels[:, 0],
     }
+
+
+def combinations_shown(num_levels: int, problems: int | None) -> int:
+    """Count the combinations of other dimensions' levels that come with every analogy.
+
+    Args:
+        num_levels: Levels of every dimension within a region.
+        problems: Number of problems; `None` for all that a tenth gives.
+    """
+    kinds = NUM_DIMENSIONS * len(analogies(num_levels))
+    tenth: int = num_levels ** (NUM_DIMENSIONS - 1) // _SHARE
+    return tenth if problems is None else max(tenth, -(-problems // kinds))
 
 
 def _orders(branch: Stream, count: int, size: int) -> Int64[np.ndarray, "batch item"]:
