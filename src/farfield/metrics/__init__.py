@@ -3,6 +3,10 @@
 from typing import TYPE_CHECKING
 
 from farfield._exports import exported, moved
+from farfield.metrics._aggregates import interquartile_mean as interquartile_mean
+from farfield.metrics._aggregates import performance_profile as performance_profile
+from farfield.metrics._aggregates import probability_of_improvement as probability_of_improvement
+from farfield.metrics._aggregates import stratified_bootstrap as stratified_bootstrap
 from farfield.metrics._classification import accuracy as accuracy
 from farfield.metrics._classification import correct as correct
 from farfield.metrics._classification import (
