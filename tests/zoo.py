@@ -260,6 +260,7 @@ from farfield.nn import (
     SlidingContextNorm,
     SlotBatchNorm,
     Standardize,
+    StatisticsMatch,
     SubBatchNorm,
     Syntax,
     TimeStepNorm,
@@ -674,6 +675,9 @@ MODULES = {
     "DivisiveNorm2d, learned": normalizer(lambda: DivisiveNorm2d(4, 3, learned_sigma=True), MAPS),
     "GroupNorm": normalizer(lambda: GroupNorm(2, 4), MAPS),
     "GroupNorm, learned": normalizer(lambda: GroupNorm(2, 4, learned_sigma=True, sigma=0.5), MAPS),
+    "StatisticsMatch": normalizer(
+        lambda: nn.Sequential(StatisticsMatch.of(SEQUENCES, (-2,)), LayerNorm(FEATURES))
+    ),
     "IdentityNorm": normalizer(lambda: nn.Sequential(IdentityNorm(FEATURES), LayerNorm(FEATURES))),
     "ImageBatchNorm": normalizer(lambda: ImageBatchNorm(4).eval(), MAPS),
     "ImageBatchNorm, learned": normalizer(

@@ -1189,3 +1189,54 @@ def test_slurm_needs_no_word_on_shared_folders():
     command = Train(task="same-different", model="lstm", executor="slurm", shared=True)
     with pytest.raises(ValueError, match="shared must be left out with slurm"):
         cluster_of(command)
+
+
+OWN_MODEL = """
+class Middle:
+    def __init__(self, middle):
+        self.middle = middle
+    def predict(self, x):
+        return (x[:, 0] > self.middle).astype(int)
+def load():
+    return Middle(0.0)
+def train(x, y, mend, seed):
+    x, y = mend.arrays(x, y)
+    return Middle((x[y == 0, 0].mean() + x[y == 1, 0].mean()) / 2)
+"""
+
+
+def test_profile_of_an_own_model(farfield, folder: Path) -> None:
+    Path("middle_of_two.py").write_text(OWN_MODEL, encoding="utf-8")
+    y = np.arange(200) % 2
+    x = np.random.default_rng(0).normal(size=(200, 2)) + 3 * y[:, None] - 1.5
+    np.savez("two.npz", x=x, y=y, **{"x-training": x, "y-training": y})
+    words = "profile middle_of_two.py:load two.npz --shifts 0+,0-"
+    ended = farfield(f"{words} --out first --require '0+ 0.1'")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.split()[:3] == ["middle_of_two.py:load", "on", "two.npz:"]
+    assert Path("first/profile.html").is_file()
+    mends = "--mend --train middle_of_two.py:train --seeds 1"
+    ended = farfield(f"{words} --against first/profile.json {mends}")
+    assert ended.status == 0
+    assert "Against first/profile.json:" in ended.out
+    assert "augmented" in ended.out
+    assert Path("reports/profile-middle_of_two-load-two/trained.csv").is_file()
+    ended = farfield(f"{words} --require '0+ 5'")
+    assert ended.status == 1
+    assert ended.err.startswith("farfield: 0+ must hold to 5 sd, fails at ")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--require noise", 'require must be a shift and a strength, e.g. "offset+ 0.5"'),
+        ("--train a.py:train", "train is of --mend: give both, or neither"),
+        ("", "model must be FILE.py:NAME, e.g. my_model.py:load, got 'none.py:load': there is no"),
+    ],
+)
+def test_profile_refuses(words: str, message: str, farfield, folder: Path) -> None:
+    np.savez("two.npz", x=np.zeros((40, 2)), y=np.arange(40) % 2)
+    ended = farfield(f"profile none.py:load two.npz {words}")
+    assert ended.status == 2
+    assert ended.err.startswith(f"farfield: {message}")
+    assert files(folder) == ["two.npz"]

@@ -207,6 +207,14 @@ class Profile:
     """About how long it may take; a slow model gets fewer items."""
     seed: int = 0
     """Number of the draws."""
+    mend: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Measure mends too: without training, items brought to the mean and spread of training; with
+    --train, recipes with fronts, mixup, label smoothing and augmentation."""
+    train: str | None = None
+    """File and function, e.g. my_model.py:train: train(x, y, mend, seed) returns a trained model,
+    and calls mend.front, mend.batch and mend.loss, or mend.arrays."""
+    seeds: int = 3
+    """Networks of each mend."""
     require: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Shift and strength, e.g. "offset+ 0.5": the status is 1 if the model fails before it."""
     against: Path | None = None

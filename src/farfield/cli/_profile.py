@@ -12,7 +12,7 @@ from farfield.cli._arguments import REPORTS, Profile
 from farfield.cli._console import make_console, say
 from farfield.core import FarfieldError
 from farfield.core.internal import printable
-from farfield.suites import profile
+from farfield.suites import mend, profile
 from farfield.suites.internal import import_own, read_profile
 from farfield.tasks.internal import read_arrays
 
@@ -30,30 +30,32 @@ def profile_model(command: Profile) -> None:
     """
     required = dict(map(_requirement, command.require))
     earlier = None if command.against is None else read_profile(command.against)
+    if command.train and not command.mend:
+        raise ValueError("train is of --mend: give both, or neither")
     data = read_arrays(command.data, target=command.target)
     console = make_console()
-    found = profile(
-        load_model(command.model),
-        data,
-        kind=command.kind,
-        axes=command.axes,
-        shifts=_names(command.shifts),
-        without=_names(command.without),
-        columns=_names(command.columns),
-        level=command.level,
-        items=command.items,
-        minutes=command.minutes,
-        seed=command.seed,
-        subject=f"{command.model} on {command.data.name}",
-        report=_show_progress if sys.stderr.isatty() else None,
-    )
+    options: dict[str, Any] = {
+        **{name: getattr(command, name) for name in ("kind", "axes", "level", "items", "minutes")},
+        **{name: _names(getattr(command, name)) for name in ("shifts", "without", "columns")},
+        "seed": command.seed,
+        "subject": f"{command.model} on {command.data.name}",
+        "report": _show_progress if sys.stderr.isatty() else None,
+    }
+    model = load_model(command.model)
+    mends = None
+    if command.mend:
+        train = None if command.train is None else load_function(command.train)
+        mends = mend(model, data, train=train, seeds=command.seeds, **options)
+    found = mends.before if mends else profile(model, data, **options)
     say(console, f"\n{found}\n")
+    if mends:
+        say(console, f"{mends}\n")
     if earlier is not None:
         say(console, f"Against {printable(command.against)}:\n\n{found.against(earlier)}\n")
     file, _, name = command.model.rpartition(":")
     stem = file.rpartition("/")[2].removesuffix(".py")
     folder = command.out or REPORTS / f"profile-{stem}-{name}-{command.data.stem}"
-    for path in found.write(folder):
+    for path in (mends or found).write(folder):
         say(console, f"  {printable(path)}")
     if failures := found.require(required):
         raise FarfieldError("; ".join(failures))
@@ -90,6 +92,22 @@ def load_model(words: str) -> Any:
         raise ValueError(
             f"model must be loaded by {words}, got {type(error).__name__}: {error}"
         ) from error
+
+
+def load_function(words: str) -> Any:
+    """Load a function from a file of the user's.
+
+    Args:
+        words: The file and the name of the function.
+
+    Raises:
+        ValueError: If the file has no such function.
+    """
+    module, name = import_own(words, WANTED.replace("model must", "train must"))
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise ValueError(f"train must name a function of {module.__name__}.py, got {name!r}")
+    return found
 
 
 def _takes_nothing(function: Any) -> bool:

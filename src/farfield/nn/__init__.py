@@ -66,6 +66,7 @@ from farfield.nn._norm._sequence_norms import NormalizedSequence as NormalizedSe
 from farfield.nn._norm._sequence_norms import PastNorm as PastNorm
 from farfield.nn._norm._sequence_norms import SequenceNorm as SequenceNorm
 from farfield.nn._norm._sequence_norms import TimeStepNorm as TimeStepNorm
+from farfield.nn._norm._statistics_match import StatisticsMatch as StatisticsMatch
 from farfield.nn._recurrent._causal_transformer import CausalTransformer as CausalTransformer
 from farfield.nn._recurrent._fused_layers import GRUDynamics as GRUDynamics
 from farfield.nn._recurrent._fused_layers import GRULayer as GRULayer

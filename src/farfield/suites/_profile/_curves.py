@@ -104,6 +104,7 @@ class Curve:
         name: Name of the shift.
         unit: Unit of its strength.
         group: Group of the shift.
+        in_steps: Whether items change in steps, such as whole pixels.
         strengths: The strengths, rising from 0.
         scores: Score of each item at each strength, the mean over networks.
         weights: Weight of each item at each strength; None where items are changed.
@@ -118,6 +119,7 @@ class Curve:
     name: str
     unit: str
     group: str
+    in_steps: bool
     strengths: tuple[float, ...]
     scores: NDArray[np.float64]
     weights: NDArray[np.float64] | None
@@ -196,6 +198,7 @@ def curve_of(shift: Shift, measured: Measured, level: float, resampling: Resampl
         name=shift.name,
         unit=shift.unit,
         group=shift.group,
+        in_steps=in_steps,
         strengths=strengths,
         scores=mean,
         weights=weight,

@@ -46,11 +46,12 @@ img { width: 100%; height: auto; } .notes { color: #5f6670; }
 """
 
 
-def page(found: ShiftProfile) -> str:
+def page(found: ShiftProfile, mends: str = "") -> str:
     """Format a profile as one HTML page that needs no other file.
 
     Args:
         found: The profile.
+        mends: Paragraphs and Markdown tables on mends; empty for none.
     """
     parts = [
         f"<h1>{_text(found.subject)}</h1>",
@@ -61,6 +62,9 @@ def page(found: ShiftProfile) -> str:
     if found.broken:
         picture = base64.b64encode(_png(draw_curves(found))).decode()
         parts.append(f'<p><img alt="Curves" src="data:image/png;base64,{picture}"></p>')
+    if mends:
+        parts.append("<h2>Mends</h2>")
+        parts += map(_html_block, mends.split("\n\n"))
     parts += [f'<p class="notes">{_text(line)}</p>' for line in found.rest.split("\n")]
     parts.append(f'<p class="notes">{_text(LIMITS)}</p>')
     head = (
@@ -73,6 +77,16 @@ def page(found: ShiftProfile) -> str:
 
 def _text(words: str) -> str:
     return html.escape(words)
+
+
+def _html_block(block: str) -> str:
+    """Format a paragraph, or a table of Markdown without markup in its cells."""
+    if not block.startswith("|"):
+        return f"<p>{_text(block)}</p>"
+    head, _, *rows = [
+        tuple(cell.strip() for cell in line.strip("|").split("|")) for line in block.split("\n")
+    ]
+    return _html_table(Tabular(headings=head, cells=tuple(rows), values=()))
 
 
 def _html_table(table: Tabular) -> str:
@@ -154,19 +168,20 @@ def _draw_items(axes: Axes, curve: Curve, theme: Theme) -> None:
         axes.plot(series[0, :, 0], color=color, linewidth=0.9)
 
 
-def write_all(found: ShiftProfile, folder: str | Path) -> tuple[Path, ...]:
+def write_all(found: ShiftProfile, folder: str | Path, mends: str = "") -> tuple[Path, ...]:
     """Write page, picture, tables and the profile itself.
 
     Args:
         found: The profile.
         folder: Folder, which is made if it is missing.
+        mends: Paragraphs and Markdown tables on mends; empty for none.
     """
     from farfield.suites._profile._saved import to_json  # noqa: PLC0415 — it reads profiles
 
     into = expand_home(folder)
     into.mkdir(parents=True, exist_ok=True)
     written = {
-        "profile.html": page(found).encode(),
+        "profile.html": page(found, mends).encode(),
         "points.csv": found.table.csv().encode(),
         "curves.csv": _curves_table(found).csv().encode(),
         "table.md": f"{found.table}\n".encode(),

@@ -20,7 +20,7 @@ from farfield.analysis.internal import GROUPS, Items, describe_items, shifts_of
 from farfield.core import stream
 from farfield.core.internal import FractionBelowOne, PositiveFloat, Size, check_arguments
 from farfield.metrics import t_interval
-from farfield.metrics.internal import Resampling
+from farfield.metrics.internal import Resampling, first_crossings
 from farfield.reports import Tabular
 from farfield.suites._profile._answers import Answerer, answerer_of
 from farfield.suites._profile._curves import Curve, Measured, curve_of, notes_of
@@ -174,8 +174,8 @@ class ShiftProfile:
     def against(self, other: ShiftProfile) -> Tabular:
         """Compare with an earlier profile of the same items: how far each point of failure moved.
 
-        The interval is over the same bootstrap samples of the items; a shift that holds to its end
-        in one of both has none.
+        The interval is over the same bootstrap samples of the items. Where a model holds to the
+        end, its point is taken to be there.
 
         Args:
             other: The earlier profile.
@@ -185,20 +185,20 @@ class ShiftProfile:
         """
         if (other.digest, other.level) != (self.digest, self.level):
             raise ValueError("other must be a profile of the same items at the same level")
-        theirs = {curve.name: curve for curve in other.curves}
+        ours = {curve.name: curve for curve in self.curves}
         rows, values = [], []
-        for curve in self.curves:
-            if curve.name not in theirs:
+        for before in other.curves:
+            if before.name not in ours:
                 continue
-            before = theirs[curve.name]
-            low, high = _moved(curve, before, self.floor, self.level, self.seed)
-            moved = curve.failure.value - before.failure.value
-            is_known = math.isfinite(moved)
-            sign = "" if not is_known or low <= 0 <= high else ("better" if moved > 0 else "worse")
-            shown = f"{moved:+.2g} [{low:+.2g}, {high:+.2g}]" if is_known else "–"
+            curve = ours[before.name]
+            moved, low, high = _moved(curve, before, self.floor, self.level, self.seed)
+            sign = "" if low <= 0 <= high else ("better" if moved > 0 else "worse")
+            cut = " or more" if curve.failure.holds != before.failure.holds else ""
+            shown = f"{moved:+.2g} [{low:+.2g}, {high:+.2g}]{cut}" if moved or low or high else "0"
             rows.append((curve.name, str(before.failure), str(curve.failure), shown, sign))
             values.append({"shift": curve.name, "before": before.failure.value,
-                           "after": curve.failure.value, "low": low, "high": high})  # fmt: skip
+                           "after": curve.failure.value, "moved": moved, "low": low,
+                           "high": high})  # fmt: skip
         headings = ("shift", "before", "after", "moved by", "clearly")
         return Tabular(headings=headings, cells=tuple(rows), values=tuple(values))
 
@@ -237,20 +237,21 @@ def values_of(curve: Curve) -> dict[str, Any]:
 
 def _moved(
     curve: Curve, before: Curve, floor: float, level: float, seed: int
-) -> tuple[float, float]:
-    """Return the interval of the difference of two points of failure."""
-    from farfield.metrics.internal import first_crossings  # noqa: PLC0415
-
+) -> tuple[float, float, float]:
+    """Return the difference of two points of failure, cut to the end, and its interval."""
     resampling = Resampling(count=curve.scores.shape[1], seed=seed)
     drawn = []
     for one in (curve, before):
         means = resampling.means(one.scores, one.weights)
         skill = (means - floor) / np.maximum(means[:, :1] - floor, 1e-12)
-        drawn.append(first_crossings(np.array(one.strengths), skill, level))
-    with np.errstate(invalid="ignore"):
-        moved = np.sort(np.nan_to_num(drawn[0] - drawn[1], nan=0.0))
+        at = np.array(one.strengths)
+        found = first_crossings(at, skill, level, in_steps=one.in_steps)
+        drawn.append(np.minimum(found, one.failure.end))
+    moved = np.sort(drawn[0] - drawn[1])
     last = len(moved) - 1
-    return float(moved[round(0.025 * last)]), float(moved[round(0.975 * last)])
+    points = [min(one.failure.value, one.failure.end) for one in (curve, before)]
+    low, high = (float(moved[round(share * last)]) for share in (0.025, 0.975))
+    return points[0] - points[1], low, high
 
 
 @check_arguments
@@ -315,7 +316,7 @@ def profile(  # noqa: PLR0913 — each is an option of the command
     answerers = tuple(answerer_of(one, x, y) for one in networks)
     wanted = _wanted(shifts_of(known, x, y, columns), shifts, without)
     chosen = _chosen(answerers, x, wanted, items=items, minutes=minutes, seed=seed)
-    x, y = _rows(x, chosen), None if y is None else y[chosen]
+    x, y = rows_of(x, chosen), None if y is None else y[chosen]
     wanted = _wanted(shifts_of(known, x, y, columns), shifts, without)
     measured, metric, notes = _measured(answerers, x, y, seed)
     plain = measured.scores(measured.answers(x)).mean(0)
@@ -404,7 +405,7 @@ def _refusal(shift: Shift, measured: Measured) -> str:
     """Return why a model cannot answer changed items; empty if it can."""
     if shift.reweights:
         return ""
-    few = _rows(measured.x, np.arange(2))
+    few = rows_of(measured.x, np.arange(2))
     try:
         measured.answers(shift(few, shift.strengths(2)[-1], measured.seed))
     except Exception as error:  # noqa: BLE001 — the model is the user's
@@ -461,8 +462,24 @@ def _check_labels(x: Any, y: NDArray[Any] | None) -> None:
         raise ValueError(f"y must be finite, got {int((~np.isfinite(y)).sum())} that are not")
 
 
-def _rows(x: Any, index: NDArray[Any]) -> Any:
-    """Return some items."""
+def numbered(y: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.int64]:
+    """Return the number of the class of each label; a label that is no class gets -2.
+
+    Args:
+        y: Labels.
+        classes: Labels, in the order of a model's answers.
+    """
+    known = {label: number for number, label in enumerate(classes)}
+    return np.array([known.get(label, -2) for label in y.tolist()])
+
+
+def rows_of(x: Any, index: NDArray[Any]) -> Any:
+    """Return some items.
+
+    Args:
+        x: An array or a data frame.
+        index: Numbers of the items.
+    """
     return x[index] if isinstance(x, np.ndarray) else x.iloc[index].reset_index(drop=True)
 
 
@@ -499,7 +516,7 @@ def _chosen(
     seed: int,
 ) -> NDArray[np.int64]:
     """Choose as many items at random as fit the time, by the speed of the first items."""
-    few = _rows(x, np.arange(min(64, len(x))))
+    few = rows_of(x, np.arange(min(64, len(x))))
     began = time.perf_counter()
     for answer in answerers:
         answer(few)
@@ -530,9 +547,7 @@ def _measured(
         notes.append("No labels: answers are compared with the model's own to unchanged items.")
         right: NDArray[Any] = own
     elif is_class:
-        known = {label: number for number, label in enumerate(classes)}
-        right = np.array([known.get(label, -2) for label in y.tolist()])
-        metric = "accuracy"
+        right, metric = numbered(y, classes), "accuracy"
     else:
         right, metric = y.astype(np.float64), "R²"
     return (

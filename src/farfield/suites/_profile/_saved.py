@@ -42,7 +42,10 @@ def to_json(found: ShiftProfile) -> bytes:
 
 def _of_curve(curve: Curve) -> dict[str, Any]:
     return {
-        **{name: getattr(curve, name) for name in ("name", "unit", "group", "strengths")},
+        **{
+            name: getattr(curve, name)
+            for name in ("name", "unit", "group", "in_steps", "strengths")
+        },
         "networks": [_finite(one) for one in curve.networks],
         "notes": dict(curve.notes),
         "failure": _of_threshold(curve.failure),
@@ -97,6 +100,7 @@ def _curve(fields: dict[str, Any]) -> Curve:
         name=str(fields["name"]),
         unit=str(fields["unit"]),
         group=str(fields["group"]),
+        in_steps=bool(fields["in_steps"]),
         strengths=tuple(map(float, fields["strengths"])),
         scores=_array(fields["scores"]),
         weights=None if weights is None else _array(weights),
