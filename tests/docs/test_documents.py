@@ -153,7 +153,7 @@ def check_command(words: list[str]) -> None:
     """Raise what the command line would end with; nothing is run."""
     import tyro
 
-    from farfield.cli._arguments import Command, Plan, Reproduce, Search, Show, Train
+    from farfield.cli._arguments import Command, Plan, Reproduce, Search, Show, Train, is_key
     from farfield.cli._list import check_names
     from farfield.cli._reproduce import changes_of
     from farfield.cli._show import task_of
@@ -171,6 +171,8 @@ def check_command(words: list[str]) -> None:
         case Search():
             search_of(command, rest)
             return
+        case Show(task=task) if is_key(task):
+            pass
         case Show():
             task_of(command, rest)
             return
@@ -206,6 +208,7 @@ def test_every_command_is_one(document: Path) -> None:
         "lst",
         "list --loud",
         "show same-diferent",
+        "show 65de --task.side 3",
         "show all-same --task.num-image 3",
         "train --task same-different --model esbn --recipe.step 3",
         "train --task same-different --model esnb",

@@ -7,23 +7,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from farfield.analysis import watch_episode
 from farfield.core import stream
 from farfield.execution import Here, run
 from farfield.execution.internal import Job
-from farfield.experiments import AgentNetwork, Experiment, Recipe, Spec
+from farfield.experiments import AgentNetwork, Experiment, QuantileNetwork, Recipe, Spec
 from farfield.models import ActorCritic
-from farfield.nn import GRULayer, LinearEncoder, RIMs
+from farfield.nn import GRULayer, LinearEncoder, QuantileHead, RIMs
 from farfield.objectives import PPO
 from farfield.records import Store
-from farfield.reports import Figure, illustrate, tabulate
+from farfield.reports import Figure, film, illustrate, tabulate
 from farfield.reports._exhibits import _mechanisms
 from farfield.reports._exhibits._mechanisms import filmstrips
 from farfield.reports._exhibits._time_courses import time_courses
 from farfield.reports.internal import LIGHT
 from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
-from farfield.tasks import TRAINING, ObjectPicking
+from farfield.tasks import TRAINING, CheckedWorlds, ObjectPicking
 from worlds import score_episodes
 
 ROOM = ObjectPicking(side=3, distractors=1, more_distractors=(), larger_sides=(), view=3)
@@ -88,8 +89,49 @@ def test_mechanisms_are_those_of_every_step() -> None:
 
 def test_an_agent_without_mechanisms_has_none_active() -> None:
     assert watch_episode(agent_of(WITHOUT), ROOM, TRAINING, stream(0)).active.shape[1] == 0
-    with pytest.raises(ValueError, match="agent must be an ActorCritic, got Linear"):
+    with pytest.raises(
+        ValueError, match="agent must be an ActorCritic or a QuantileAgent, got Linear"
+    ):
         watch_episode(torch.nn.Linear(1, 1), ROOM, TRAINING, stream(0))
+
+
+def test_an_agent_of_quantiles_takes_the_action_of_the_largest_mean(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    network = QuantileNetwork(
+        head=Spec(QuantileHead, num_cosines=4), encoder=Spec(LinearEncoder, out_features=8)
+    )
+    agent = network.build(ROOM, stream(3)).eval()
+    best, chosen = [], []
+
+    def take_down(_: object, given: tuple, returns: torch.Tensor) -> None:
+        torch.testing.assert_close(given[1].diff(), torch.full((1, 31), 1 / 32))
+        best.append(int(returns.mean(1).argmax()))
+
+    step = CheckedWorlds.step
+
+    def watched(worlds: CheckedWorlds, actions: np.ndarray) -> tuple:
+        chosen.extend(actions.tolist())
+        return step(worlds, actions)
+
+    agent.register_forward_hook(take_down)
+    monkeypatch.setattr(CheckedWorlds, "step", watched)
+    episode = watch_episode(agent, ROOM, TRAINING, stream(0))
+    assert chosen == best
+    assert episode.active.shape == (len(best), 0)
+
+
+def test_a_film_is_a_strip_or_moves(tmp_path: Path) -> None:
+    episode = watch_episode(agent_of(MECHANISMS), ROOM, TRAINING, stream(0))
+    with Image.open(film(episode, tmp_path / "film.gif")) as moving:
+        differ = np.diff(episode.pictures.astype(int), axis=0).any((1, 2, 3))
+        assert moving.n_frames == 1 + differ.sum()  # equal frames are one that lasts longer
+        first = np.array(moving.convert("RGB").resize(episode.pictures.shape[2:0:-1], 0))
+    np.testing.assert_allclose(first.astype(int), episode.pictures[0], atol=8)
+    with Image.open(film(episode, tmp_path / "film.png")) as strip:
+        assert strip.width > strip.height
+    with pytest.raises(ValueError, match=r"path must end in \.png or \.gif, got"):
+        film(episode, tmp_path / "film.jpg")
 
 
 def test_a_filmstrip_shows_frames_over_mechanisms(

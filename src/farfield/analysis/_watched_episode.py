@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import Final, final
 
 import numpy as np
 import torch
@@ -11,10 +12,16 @@ from jaxtyping import Bool, UInt8
 
 from farfield.core import Stream
 from farfield.functional.internal import as_fractions
-from farfield.models import ActorCritic
+from farfield.models import ActorCritic, QuantileAgent
 from farfield.nn import RIMs
 from farfield.tasks import CheckedWorlds, Environment
 from farfield.tasks.internal import HasPictures
+
+Policy = Callable[[np.ndarray], np.ndarray]
+"""Function from observations `(batch, *)` to actions `(batch,)`."""
+
+QUANTILES: Final = 32
+"""Evenly spaced quantiles over which the return of an action is averaged."""
 
 
 @final
@@ -38,10 +45,13 @@ class WatchedEpisode:
 def watch_episode(
     agent: torch.nn.Module, environment: Environment, regime: str, stream: Stream
 ) -> WatchedEpisode:
-    """Play one episode; actions are drawn from the policy, as in training.
+    """Play one episode: an `ActorCritic` draws actions, a `QuantileAgent` takes the best.
+
+    The network is one of `trained_network`, or any other of these two classes, with a core, an
+    encoder or a head of your own.
 
     Args:
-        agent: A trained agent, e.g. from `trained_network`.
+        agent: A trained agent.
         environment: Environment that the agent acts in; it can be shown from outside.
         regime: The regime of the episode.
         stream: Where the episode and the actions are drawn from.
@@ -52,26 +62,24 @@ def watch_episode(
     Reference:
         lamb2022, section 8.4.2; Figure 2 shows the same of a sequence.
     """
-    if not isinstance(agent, ActorCritic):
-        raise ValueError(f"agent must be an ActorCritic, got {type(agent).__name__}")
+    if not isinstance(agent, ActorCritic | QuantileAgent):
+        raise ValueError(
+            f"agent must be an ActorCritic or a QuantileAgent, got {type(agent).__name__}"
+        )
     if not isinstance(environment, HasPictures):
         raise ValueError(
             f"environment must have methods picture and mission, got {type(environment).__name__}"
         )
     made = environment.make(regime, 1, stream)
     worlds = CheckedWorlds(made)
-    generator, index = stream.child("actions").torch(), torch.zeros(1, 1, dtype=torch.int64)
+    policy = _drawing(agent, stream) if isinstance(agent, ActorCritic) else _choosing(agent)
     seen, pictures, total, is_over = list[np.ndarray](), list[np.ndarray](), 0.0, False
-    state, (observations, _) = agent.first_state(1), worlds.reset()
+    observations, _ = worlds.reset()
     mission = environment.mission(made, 0)
     while not is_over:
-        begins = torch.tensor([not seen])
         seen.append(observations)
         pictures.append(np.array(environment.picture(made, 0)))
-        with torch.inference_mode():
-            logits, _, state = agent(torch.from_numpy(observations), index, state, begins)
-        action = torch.multinomial(logits[0, 0].softmax(-1), 1, generator=generator)
-        observations, rewards, terminations, truncations, _ = worlds.step(action.numpy())
+        observations, rewards, terminations, truncations, _ = worlds.step(policy(observations))
         total += float(rewards[0])
         is_over = bool(terminations[0] | truncations[0])
     worlds.close()
@@ -83,9 +91,35 @@ def watch_episode(
     )
 
 
-def _active(agent: ActorCritic, seen: np.ndarray) -> Bool[torch.Tensor, "time mechanism"]:
+def _drawing(agent: ActorCritic, stream: Stream) -> Policy:
+    """Make the policy that draws actions by their probabilities."""
+    generator, index = stream.child("actions").torch(), torch.zeros(1, 1, dtype=torch.int64)
+    state, begins = agent.first_state(1), torch.ones(1, dtype=torch.bool)
+
+    def act(observations: np.ndarray) -> np.ndarray:
+        nonlocal state, begins
+        with torch.inference_mode():
+            logits, _, state = agent(torch.from_numpy(observations), index, state, begins)
+        begins = torch.zeros_like(begins)
+        return torch.multinomial(logits[0, 0].softmax(-1), 1, generator=generator).numpy()
+
+    return act
+
+
+def _choosing(agent: QuantileAgent) -> Policy:
+    """Make the policy that takes the action of the largest mean return."""
+    fractions = ((torch.arange(QUANTILES) + 0.5) / QUANTILES).unsqueeze(0)
+
+    def act(observations: np.ndarray) -> np.ndarray:
+        with torch.inference_mode():
+            return agent(torch.from_numpy(observations), fractions).mean(1).argmax(-1).numpy()
+
+    return act
+
+
+def _active(agent: torch.nn.Module, seen: np.ndarray) -> Bool[torch.Tensor, "time mechanism"]:
     """Record active mechanisms of the last layer, of an agent that reads an episode once more."""
-    if not isinstance(agent.core, RIMs):
+    if not isinstance(agent, ActorCritic) or not isinstance(agent.core, RIMs):
         return torch.zeros(len(seen), 0, dtype=torch.bool)
     with torch.inference_mode():
         items = as_fractions(torch.from_numpy(seen), agent.actor.weight.dtype)

@@ -52,19 +52,32 @@ class Show:
     Of an environment, such as object-picking, beginnings of episodes are drawn.
     Fields of the task follow their names: --task.row-length 20. `farfield list tasks` shows them
     all, --help behind the name of a task shows its own.
+
+    With the key of an experiment, draw the work of its trained network: the film of an agent, the
+    images that a GAN makes, or the picture of --enlarge that an SRCNN sharpens.
     """
 
     task: tyro.conf.Positional[str]
-    """Name of the task, e.g. distribution-of-three."""
+    """Name of the task, e.g. distribution-of-three; or the key of an experiment in the folder of
+    records, or at least its first four digits."""
     withheld: int | None = None
     """Shapes withheld from training: short for --task.withheld."""
     images: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
     FARFIELD_DATA."""
     seed: int = 0
-    """Number of the run whose problems are shown."""
+    """Number of the run whose problems or network are shown."""
     out: Path | None = None
-    """File to write; problems-TASK.png if not given."""
+    """File to write; problems-TASK.png if not given, film-KEY.png, images-KEY.png or
+    PICTURE-xN.png of a key. A film that ends with .gif moves."""
+    regime: str | None = None
+    """Regime of the film of an agent; the one furthest from training if not given."""
+    enlarge: Path | None = None
+    """Picture (BMP, JPEG or PNG) that an SRCNN enlarges."""
+    module: tuple[Path, ...] = ()
+    """Files with classes of your own that the experiment names, e.g. my_module.py."""
+    records: Path = RECORDS
+    """Folder of records with the trained network."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -521,6 +534,15 @@ COMMANDS: Final[dict[str, type]] = {
     "completion": Completion,
 }
 """Commands by name."""
+
+
+def is_key(word: str) -> bool:
+    """Tell if a word is the key of an experiment, or the first four digits of one or more.
+
+    Args:
+        word: A word as typed.
+    """
+    return 4 <= len(word) <= 20 and not word.strip("0123456789abcdef")
 
 
 def options_of(command: type) -> tuple[str, ...]:

@@ -17,7 +17,16 @@ from rich.text import Text
 
 from farfield._citations import REFERENCES
 from farfield._errors import UnknownNameError
-from farfield.cli._arguments import COMMANDS, Cite, Completion, List, Profile, options_of
+from farfield.cli._arguments import (
+    COMMANDS,
+    Cite,
+    Completion,
+    List,
+    Profile,
+    Show,
+    is_key,
+    options_of,
+)
 from farfield.cli._console import write
 
 NAMES: Final[dict[str, dict[str, list[str]]]] = json.loads(
@@ -61,6 +70,8 @@ def check_names(command: Any) -> None:
     """
     if isinstance(command, Profile):
         return  # its model and its kind of items are the user's
+    if isinstance(command, Show) and is_key(command.task):
+        return
     for field in dataclasses.fields(command):
         value, names = getattr(command, field.name), known(field.name)
         for name in value if isinstance(value, tuple) else (value,):

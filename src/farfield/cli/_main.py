@@ -44,6 +44,7 @@ from farfield.cli._arguments import (
     Train,
     Training,
     Verify,
+    is_key,
     options_of,
 )
 from farfield.cli._list import check_names, fields_of
@@ -146,7 +147,7 @@ def _asks_for_fields(words: Sequence[str]) -> bool:
     if options.isdisjoint(HELP):
         return False
     if words[0] == "show":
-        return not words[1].startswith("-")
+        return not (words[1].startswith("-") or is_key(words[1]))
     return words[0] in ("train", "search") and {"--task", "--model"} <= options
 
 
@@ -232,7 +233,7 @@ def _check(command: object) -> None:
             cluster_of(command)
         else:
             check_machine(command.device, command.workers)
-    if isinstance(command, Bench | Explore | Training | Reproduce | Report | Runs | Verify):
+    if isinstance(command, Bench | Explore | Training | Reproduce | Report | Runs | Show | Verify):
         _nearest_folder("records", command.records)
     if isinstance(command, Bench | Reproduce | Report):
         _check_writable("out", command.out or REPORTS)

@@ -40,17 +40,12 @@ def do(command: Runs) -> None:
     Raises:
         ValueError: If the folder holds no records, or a key is that of no experiment or of several.
     """
-    if not (command.records / "records.sqlite").is_file():
-        raise ValueError(
-            f"records must name a folder of records, got {command.records}: it holds none; "
-            "`farfield train` makes one"
-        )
-    store, console = Store(command.records), make_console()
+    store, console = store_of(command.records), make_console()
     match command:
         case ListRuns():
             _list(store, console)
         case ShowRuns():
-            _show(store, _key(store, command.key), console)
+            _show(store, complete_key(store, command.key), console)
         case CompareRuns():
             _compare(store, command.keys, command.out, console)
         case DeleteRuns():
@@ -59,8 +54,33 @@ def do(command: Runs) -> None:
             _export(store, command, console)
 
 
-def _key(store: Store, beginning: str) -> str:
-    """Complete the beginning of a key."""
+def store_of(folder: Path) -> Store:
+    """Open a folder of records.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        ValueError: If it holds no records.
+    """
+    if not (folder / "records.sqlite").is_file():
+        raise ValueError(
+            f"records must name a folder of records, got {folder}: it holds none; "
+            "`farfield train` makes one"
+        )
+    return Store(folder)
+
+
+def complete_key(store: Store, beginning: str) -> str:
+    """Complete the beginning of a key.
+
+    Args:
+        store: The folder with the experiment.
+        beginning: The key, or its first digits.
+
+    Raises:
+        ValueError: If no key begins so, or several.
+    """
     found = store.keys(beginning)
     if len(found) != 1 or not beginning:
         what = f"several begin so: {', '.join(found)}" if found else "none begins so"
@@ -148,7 +168,7 @@ def _compare(store: Store, words: Sequence[str], out: Path | None, console: Cons
     profiles = []
     for word in words:
         name, sign, beginning = word.rpartition("=")
-        records = store.records(_key(store, beginning))
+        records = store.records(complete_key(store, beginning))
         label = name if sign else f"{records[0].model} {records[0].key[:6]}"
         profiles.append((printable(label), recorded_profile(records)))
     if not profiles:
@@ -161,7 +181,7 @@ def _compare(store: Store, words: Sequence[str], out: Path | None, console: Cons
 
 def _delete(store: Store, command: DeleteRuns, console: Console) -> None:
     """Remove runs, if that was confirmed."""
-    key = _key(store, command.key)
+    key = complete_key(store, command.key)
     there = store.seeds(key) & set(store.seeds(key) if command.seeds is None else command.seeds)
     seeds = ", ".join(map(str, sorted(there))) or "none"
     what = f"{key} ({printable(store.records(key)[0].task)}), seeds {seeds}"
@@ -174,7 +194,7 @@ def _delete(store: Store, command: DeleteRuns, console: Console) -> None:
 
 def _export(store: Store, command: ExportRuns, console: Console) -> None:
     """Write every score to a file."""
-    keys = [_key(store, key) for key in command.keys] or store.keys()
+    keys = [complete_key(store, key) for key in command.keys] or store.keys()
     rows = [*score_rows(record for key in keys for record in store.records(key))]
     table = Tabular(
         headings=tuple(rows[0]) if rows else (),

@@ -152,7 +152,7 @@ def train(command: Train, rest: Sequence[str]) -> None:
     profile = extrapolation_profile(experiment.task, records)
     console.print(f"\n[bold]{command.model}[/] on [bold]{command.task}[/]\n")
     console.print(str(profile), highlight=False, soft_wrap=True)
-    for line in _set_scores(records):
+    for line in _set_scores(records) if isinstance(experiment.model, GANNetwork) else ():
         console.print(line, highlight=False, soft_wrap=True, markup=False)
     place = f"\nexperiment {experiment.key} in {printable(command.records)}"
     console.print(place, soft_wrap=True, markup=False, emoji=False)

@@ -230,6 +230,21 @@ def restore(
     return build(described)
 
 
+def names_of_others(described: Json) -> set[str]:
+    """List the classes and functions in a description that are not Farfield's, by their path.
+
+    Args:
+        described: Result of `describe`.
+    """
+    if isinstance(described, list):
+        return set().union(*map(names_of_others, described))
+    if not isinstance(described, dict):
+        return set()
+    names = {str(described[part]) for part in ("class", "name") if part in described}
+    found = {name for name in names if not name.startswith("farfield.")}
+    return found.union(*map(names_of_others, described.values()))
+
+
 def _known(name: str, table: Mapping[str, Any], kind: str) -> Any:
     if name not in table:
         raise ValueError(f"the description names {kind} {name!r}, which was not given")

@@ -16,6 +16,7 @@ from torch import nn
 from farfield.core import Problems, stream
 from farfield.core.internal import UnknownNameError, excerpt
 from farfield.experiments import Experiment
+from farfield.experiments.internal import names_of_others
 from farfield.metrics import Interval
 from farfield.metrics.internal import measure_of
 from farfield.records import Record, Store, StoreError
@@ -463,7 +464,7 @@ def unseen(record: Record) -> str:
     Args:
         record: Record of its run.
     """
-    if foreign := sorted(_foreign(record.experiment)):
+    if foreign := sorted(names_of_others(record.experiment)):
         return (
             f"it takes {excerpt(', '.join(foreign))} of a module that is not Farfield's, and the "
             "explorer imports no code of others"
@@ -476,17 +477,6 @@ def unseen(record: Record) -> str:
     if isinstance(task, Environment):
         return f"it is an agent, which acts in {task.name} and answers no problems"
     return ""
-
-
-def _foreign(described: Any) -> set[str]:
-    """Yield the names of the classes and functions of other modules in an experiment as JSON."""
-    if isinstance(described, list):
-        return set().union(*map(_foreign, described))
-    if not isinstance(described, dict):
-        return set()
-    names = {str(described[part]) for part in ("class", "name") if part in described}
-    found = {name for name in names if not name.startswith("farfield.")}
-    return found.union(*(map(_foreign, described.values())))
 
 
 def _finished(record: Record) -> str:

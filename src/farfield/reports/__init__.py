@@ -8,6 +8,7 @@ from farfield.reports._exhibits._exhibit import Finding as Finding
 from farfield.reports._exhibits._exhibit import Plate as Plate
 from farfield.reports._exhibits._exhibit import Quote as Quote
 from farfield.reports._exhibits._exhibit import illustrate as illustrate
+from farfield.reports._exhibits._films import film as film
 from farfield.reports._export._export import export as export
 from farfield.reports._export._figure_export import export_figure as export_figure
 from farfield.reports._export._recorded import recorded_results as recorded_results

@@ -3,6 +3,8 @@
 from farfield._exports import exported
 from farfield.reports._exhibits._differences import PublishedTest as PublishedTest
 from farfield.reports._exhibits._exhibit import Exhibit as Exhibit
+from farfield.reports._exhibits._films import strip as strip
+from farfield.reports._exhibits._images import generated_sheet as generated_sheet
 from farfield.reports._export._coverage import Coverage as Coverage
 from farfield.reports._export._coverage import coverage as coverage
 from farfield.reports._export._export import Line as Line

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import Final, final
+from types import FunctionType, ModuleType
+from typing import Any, Final, final
 
 from torch import Tensor, nn
 
@@ -88,6 +88,26 @@ def import_own(words: str, wanted: str) -> tuple[ModuleType, str]:
             f"{getattr(module, '__file__', 'a part of Python')}; rename the file"
         )
     return module, name
+
+
+def own_parts(files: Iterable[Path]) -> dict[str, Any]:
+    """Import files and collect their classes and functions by the paths that records name.
+
+    A class of a script that was run by itself is named after `__main__`.
+
+    Args:
+        files: Files with parts of one's own, e.g. `my_module.py`.
+
+    Raises:
+        ValueError: If a file is not there, cannot be imported, or has the name of another module.
+    """
+    found: dict[str, Any] = {}
+    for file in files:
+        module, _ = import_own(f"{file}:_", "module must be a Python file, e.g. my_module.py")
+        for name, part in vars(module).items():
+            if isinstance(part, type | FunctionType) and part.__module__ == module.__name__:
+                found |= {f"__main__.{name}": part, f"{module.__name__}.{name}": part}
+    return found
 
 
 TRIED: Final = 4

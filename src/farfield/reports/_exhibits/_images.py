@@ -7,7 +7,7 @@ from typing import Final, cast
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Float64, UInt8
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield._text import fixed
@@ -17,12 +17,13 @@ from farfield.functional.internal import as_fractions, bicubic_resize
 from farfield.metrics import mean_and_standard_error
 from farfield.reports._exhibits._exhibit import Evidence, Plate, exhibit, network_exhibit
 from farfield.reports._exhibits._frames import GAP, Drawing, Images, Panel, Tile
+from farfield.reports._profile._pictures import png
 from farfield.reports._profile._series import score_label
-from farfield.reports._profile._theme import WIDTH
+from farfield.reports._profile._theme import LIGHT, WIDTH
 from farfield.reports._report import _text as text
 from farfield.tasks import GlyphSet, ImageGeneration, SuperResolution
 from farfield.tasks.internal import metric_of
-from farfield.training.internal import score_problems
+from farfield.training.internal import problems_of_run, score_problems
 
 SHEET: Final = 1.5
 """Largest side of a sheet of generated images, inches."""
@@ -100,6 +101,28 @@ def generated_images(evidence: Evidence, *, side: PositiveInt = 5) -> Plate:
         draw=sheets_drawing(sheets, side, f"{evidence.steps}, 1 network each"),
         findings=tuple(findings),
     )
+
+
+def generated_sheet(
+    network: nn.Module, task: ImageGeneration, seed: int, *, side: int = 5
+) -> bytes:
+    """Draw images of the data beside images that a generator makes, as a PNG.
+
+    Args:
+        network: A trained `GAN`.
+        task: Task that it was trained on.
+        seed: Number of the run, whose last set of noise is taken.
+        side: Number of images along each side of a sheet.
+    """
+    column = f"seed {seed}"
+    problems = [*problems_of_run(task, seed).values()][-1][: side**2].compact()
+    with torch.inference_mode():
+        pixels: Float[Tensor, "batch _"] = network(problems.table(), problems.index)
+    sheets = {
+        (DATA, column): as_fractions(problems.target),
+        ("generated", column): pixels.reshape(-1, *task.image_shape).clone(),
+    }
+    return png(sheets_drawing(sheets, side, "1 network")(LIGHT))
 
 
 def sheets_drawing(

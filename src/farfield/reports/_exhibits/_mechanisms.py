@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,9 +13,9 @@ from farfield.analysis.internal import WatchedEpisode, active_of, phase_differen
 from farfield.core import stream
 from farfield.metrics import mean_and_standard_error
 from farfield.reports._exhibits._exhibit import Evidence, Plate, network_exhibit
-from farfield.reports._exhibits._frames import GAP, Bars, Drawing, Images, Panel, Tile
+from farfield.reports._exhibits._films import FRAMES, strip_panel
+from farfield.reports._exhibits._frames import Bars, Drawing, Images, Panel
 from farfield.reports._profile._series import score_label
-from farfield.reports._profile._theme import WIDTH
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Row
 from farfield.tasks import Environment
@@ -25,14 +24,6 @@ SEQUENCES: Final = 100
 """Number of sequences of each network that are compared."""
 EPISODES: Final = 50
 """Number of episodes of each network over which sets of active mechanisms are counted."""
-FRAMES: Final = 10
-"""Maximum number of frames of an episode, evenly spaced, with the first and the last."""
-WIDEST: Final = 0.7
-"""Largest side of a frame, inches."""
-BLOCK: Final = 0.075
-"""Width of the letter that bars consist of, inches."""
-LETTERS: Final = 20
-"""Number of letters of a note in an inch."""
 
 ACTIVATION: Final = (
     "Mechanisms over the steps of one sequence, seed {seed}: filled where active. Between the "
@@ -180,33 +171,11 @@ def _sets(episodes: Sequence[WatchedEpisode]) -> int:
 
 
 def _strip(row: Row, episode: WatchedEpisode, rivals: str) -> Panel:
-    """Lay out the frames of an episode over its active mechanisms."""
-    last = len(episode.pictures) - 1
-    steps = np.unique(np.linspace(0, last, min(last + 1, FRAMES)).round().astype(int)).tolist()
-    names = [f"mechanism {number + 1}" for number in range(episode.active.shape[1])]
-    side = min(WIDEST, (WIDTH - 1) / len(steps) - GAP)
-    images = Images(
-        rows=[[_frame(episode, step, side) for step in steps]],
-        side=side,
-        heads=[f"step {step + 1}" for step in steps],
-        lines=names,
-    )
+    """Lay out an episode beside the scores of all networks of a row."""
     score = text.over_networks(row.values, digits=1, unit="")
     note = (
         f"1 of {text.networks(len(row.records))}, seed {row.records[0].seed}, {text.budget(row)} "
         f"of steps; {score_label(row)} of these {score} (mean ± standard error), {rivals}, "
         f"chance {text.floor(row)}; bar: active"
     )
-    return Panel(
-        marks=(images,),
-        title=f"{row.claim.row}, task “{episode.mission}”",
-        note=textwrap.fill(note, round(LETTERS * images.size[0])),
-        frame="none",
-        is_square=True,
-    )
-
-
-def _frame(episode: WatchedEpisode, step: int, side: float) -> Tile:
-    """Lay out a frame with a bar for each active mechanism."""
-    bar, active = "▆" * round(side / BLOCK), episode.active[step].tolist()
-    return Tile(pixels=episode.pictures[step], lines=tuple(bar if one else "" for one in active))
+    return strip_panel(episode, f"{row.claim.row}, task “{episode.mission}”", note)
