@@ -151,7 +151,7 @@ def square_images(is_test: bool) -> tuple[np.ndarray, np.ndarray]:
         ("KEY --out film.jpg", "path must end in .png or .gif, got 'film.jpg'"),
         (
             "KEY --module nil.py",
-            "module must be a Python file, e.g. my_module.py, got 'nil.py:_': there is no file",
+            "module must be a Python file, e.g. my_module.py, got nil.py",
         ),
         ("0000", "key must be that of an experiment in runs, got '0000': none begins so"),
         ("0000 --records nil", "records must name a folder of records, got nil: it holds none"),

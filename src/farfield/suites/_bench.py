@@ -103,6 +103,8 @@ def own_parts(files: Iterable[Path]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for file in files:
+        if not expand_home(file).is_file():
+            raise ValueError(f"module must be a Python file, e.g. my_module.py, got {file}")
         module, _ = import_own(f"{file}:_", "module must be a Python file, e.g. my_module.py")
         for name, part in vars(module).items():
             if isinstance(part, type | FunctionType) and part.__module__ == module.__name__:
