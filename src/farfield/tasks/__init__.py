@@ -7,6 +7,7 @@ from farfield.tasks._analogies._published_analogies import (
     PublishedVisualAnalogies as PublishedVisualAnalogies,
 )
 from farfield.tasks._analogies._visual_analogies import VisualAnalogies as VisualAnalogies
+from farfield.tasks._arrays._array_task import ArrayTask as ArrayTask
 from farfield.tasks._balls._bouncing_balls import BouncingBalls as BouncingBalls
 from farfield.tasks._boolean._fuzzy_boolean import FuzzyBoolean as FuzzyBoolean
 from farfield.tasks._clevr._sort_of_clevr import SortOfCLEVR as SortOfCLEVR

@@ -1,0 +1,126 @@
+"""Sets of arrays as the user gives them, checked and brought to few types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from jaxtyping import Shaped
+
+from farfield.core.internal import printable
+from farfield.tasks._arrays._kept_arrays import KINDS, in_its_file
+from farfield.tasks._arrays._read_arrays import TEST, check_targets, read_arrays, targets_of
+
+Pair = tuple[Shaped[np.ndarray, "item ..."], Shaped[np.ndarray, "item ..."]]
+"""Items of a set and its targets."""
+
+_NUMBERS: Final = "biuf"
+_EXAMPLE: Final = '{"training": (x, y), "far": (x, y)}'
+
+
+def array_sets(data: object) -> dict[str, Pair]:
+    """Convert the sets of a user to arrays of items and targets, by the name of the set.
+
+    Items become float32, bytes remain; targets become int64, float64 or text. Arrays that are
+    mapped from a file keep their type.
+
+    Args:
+        data: `(x, y)` by the name of the set, or the path of a file with such sets.
+
+    Raises:
+        ValueError: If a set lacks targets, or a part is of another type or shape, or not finite.
+    """
+    if isinstance(data, str | PathLike):
+        data = read_arrays(data)
+    if not isinstance(data, Mapping) or not data:
+        raise ValueError(f"data must be a path, or sets {_EXAMPLE}, got {_shown(data)}")
+    return {str(name): _pair(str(name), given) for name, given in data.items()}
+
+
+def _shown(value: object) -> str:
+    return (
+        "an empty mapping" if isinstance(value, Mapping) else f"an object of {type(value).__name__}"
+    )
+
+
+def _pair(name: str, given: object) -> Pair:
+    """Convert the items and targets of a set."""
+    what = f"data[{printable(name)!r}]"
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise ValueError(f"{what} must be a pair (x, y), got {_shown(given)}")
+    x, y = given
+    if isinstance(x, str | PathLike):
+        x, y = read_arrays(Path(x), target=y)[TEST]
+    elif isinstance(y, str) and _is_frame(x):
+        x, y = x.drop(columns=y), x[y]
+    if y is None:
+        raise ValueError(f"{what} must have targets, got none; write (x, y)")
+    items = _items(what, x)
+    targets = _targets(what, y)
+    check_targets(what, targets, len(items))
+    return items, targets
+
+
+def _is_frame(x: Any) -> bool:
+    """Tell if something is a data frame of pandas, without importing pandas."""
+    return hasattr(x, "columns") and hasattr(x, "to_numpy")
+
+
+def _items(what: str, x: Any) -> np.ndarray:
+    """Convert items to float32 or bytes."""
+    if _is_frame(x):
+        for column in x.columns:
+            if x[column].dtype.kind not in _NUMBERS:
+                raise ValueError(
+                    f"x of {what} must hold numbers, column {str(column)!r} is {x[column].dtype}; "
+                    "pandas.get_dummies turns categories into numbers"
+                )
+        x = x.to_numpy(dtype=np.float32, na_value=np.nan)
+    found = _array(f"x of {what}", x)
+    if found.ndim < 2 or 0 in found.shape:
+        raise ValueError(
+            f"x of {what} must be of (item, …) with a number or more, got shape {found.shape}"
+        )
+    if found.dtype.kind not in _NUMBERS:
+        raise ValueError(f"x of {what} must hold numbers, got {found.dtype}; encode text first")
+    if in_its_file(found) is not None:
+        return found
+    found = found if found.dtype == np.uint8 else found.astype(np.float32)
+    if found.dtype != np.uint8 and not (finite := np.isfinite(found)).all():
+        row = int(np.flatnonzero(~finite.reshape(len(found), -1).all(axis=1))[0])
+        raise ValueError(
+            f"x of {what} must be finite numbers in float32, item {row} has others; fill or drop "
+            "them first"
+        )
+    return found
+
+
+def _targets(what: str, y: Any) -> np.ndarray:
+    """Convert targets to int64, float64 or text."""
+    if hasattr(y, "isna") and hasattr(y, "to_numpy") and not _is_frame(y):
+        y = targets_of(y, f"y of {what}")
+    found = _array(f"y of {what}", y)
+    if found.dtype.kind == "U" or all(isinstance(value, str) for value in found.flat):
+        found = np.array(found.tolist(), dtype=str)
+    if found.dtype.kind not in KINDS:
+        raise ValueError(f"y of {what} must be classes or numbers, got {found.dtype}")
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.dtype.kind == "U" or in_its_file(found) is not None:
+        return found
+    return found.astype(np.float64 if found.dtype.kind == "f" else np.int64)
+
+
+def _array(what: str, given: Any) -> np.ndarray:
+    """Convert a tensor, an array or a list to an array."""
+    if isinstance(given, torch.Tensor):
+        given = given.detach().cpu()
+        given = (given.float() if given.dtype == torch.bfloat16 else given).numpy()
+    try:
+        return given if isinstance(given, np.ndarray) else np.asarray(given)
+    except ValueError as error:
+        raise ValueError(f"{what} must be items of one shape, got items of several") from error
