@@ -15,6 +15,7 @@ from torch import nn
 from farfield.analysis import Shift
 from farfield.suites import ShiftProfile, profile
 from farfield.suites.internal import read_profile
+from farfield.tasks import ArrayTask, SameDifferent
 
 RNG = np.random.default_rng(0)
 
@@ -177,6 +178,17 @@ def test_a_module_is_left_in_the_mode_that_it_had() -> None:
     model = Sign().train()
     profile(model, two_gaussians(400), shifts=[OFFSET])
     assert model.training
+
+
+def test_a_task_of_arrays_is_profiled() -> None:
+    x, y = two_gaussians(400)
+    task = ArrayTask({"training": (x, y), "test": (x[::2], y[::2])})
+    found = profile(sign, task, shifts=[OFFSET])
+    plain = profile(sign, (x[::2].astype(np.float32), y[::2]), shifts=[OFFSET])
+    assert found.count == 200
+    assert found["own offset"].failure == plain["own offset"].failure
+    with pytest.raises(ValueError, match="data must be a task of single items, got 2 a problem"):
+        profile(sign, SameDifferent(withheld=98))
 
 
 def test_a_data_frame_stays_one() -> None:

@@ -22,7 +22,15 @@ from farfield.suites._profile._answers import answerer_of
 from farfield.suites._profile._curves import Measured
 from farfield.suites._profile._mend import Mend, candidates, fronted, match_for
 from farfield.suites._profile._page import write_all
-from farfield.suites._profile._profile import ShiftProfile, numbered, profile, rows_of, sets_of
+from farfield.suites._profile._profile import (
+    ShiftProfile,
+    numbered,
+    profile,
+    rows_of,
+    sets_of,
+    sets_of_task,
+)
+from farfield.tasks import ProblemTask
 
 HELD_OUT: Final = 0.2
 """Share of the items of training on which a mend is chosen."""
@@ -142,7 +150,7 @@ def _trained(
     options: Mapping[str, Any],
 ) -> tuple[Tabular, str]:
     """Train every mend over the seeds; choose on held-out items, score on the test items."""
-    sets = data.sets if hasattr(data, "sets") else data
+    sets = sets_of_task(data) if isinstance(data, ProblemTask) else data
     if not isinstance(sets, Mapping) or "training" not in sets:
         raise ValueError("data must have a set named training for train to learn from")
     x0, y0, _ = sets_of(sets["training"])

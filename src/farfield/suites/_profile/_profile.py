@@ -25,6 +25,7 @@ from farfield.reports import Tabular
 from farfield.suites._profile._answers import Answerer, answerer_of
 from farfield.suites._profile._curves import Curve, Measured, curve_of, notes_of
 from farfield.suites._profile._references import can_compare, compared_with_neighbors
+from farfield.tasks import ProblemTask
 
 FEWEST: Final = 30
 """Least items of a profile."""
@@ -283,7 +284,7 @@ def profile(  # noqa: PLR0913 — each is an option of the command
             `predict`, or a function from items to answers; a list of them is several networks of
             one recipe.
         data: `(x, y)`, or `x` alone, or sets of them by name, of which `test` is profiled and
-            `training` gives range and spread; or an `ArrayTask`.
+            `training` gives range and spread; or a task of single items, such as an `ArrayTask`.
         kind: Kind of the items: images, series, table, set, text or symbols; found if None.
         axes: Names of the axes, e.g. `"item time feature"`; found if None and only one is possible.
         shifts: Names or groups of shifts, or shifts of your own; all that fit if empty.
@@ -417,13 +418,13 @@ def sets_of(data: Any) -> tuple[Any, NDArray[Any] | None, Any]:
     """Return items, labels and items of training from the data of a user.
 
     Args:
-        data: `(x, y)`, `x`, or sets of them by name.
+        data: `(x, y)`, `x`, sets of them by name, or a task.
 
     Raises:
         ValueError: If sets have no `test`.
     """
-    if hasattr(data, "sets"):
-        data = data.sets
+    if isinstance(data, ProblemTask):
+        data = sets_of_task(data)
     training = None
     if isinstance(data, Mapping):
         names = [name for name in data if name not in ("training", "validation")]
@@ -435,6 +436,21 @@ def sets_of(data: Any) -> tuple[Any, NDArray[Any] | None, Any]:
         data = data[name]
     x, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     return _array(x), None if y is None else np.asarray(_array(y)), training
+
+
+def sets_of_task(task: ProblemTask) -> dict[str, tuple[Any, Any]]:
+    """Draw the sets of a task whose problems are single items.
+
+    Args:
+        task: The task.
+
+    Raises:
+        ValueError: If problems have several items.
+    """
+    if task.length != 1:
+        raise ValueError(f"data must be a task of single items, got {task.length} a problem")
+    drawn = task.draw(stream(0))
+    return {name: (one.sequences()[:, 0], one.target) for name, one in drawn.items()}
 
 
 def _array(x: Any) -> Any:
