@@ -22,6 +22,18 @@ from farfield.functional._autograd._segments import (
 from farfield.functional._autograd._unroll import differentiable_gradients
 
 
+def context_norm_plain(
+    z: Tensor, weight: Tensor | None, bias: Tensor | None, smoothing: Tensor, correction: int
+) -> Tensor:
+    """Normalize `(batch, time, feature)` over time, as autograd differentiates it."""
+    centered = z - z.mean(1, keepdim=True)
+    variance = centered.square().sum(1, keepdim=True) / (z.shape[1] - correction)
+    scaled = centered * (variance + smoothing).rsqrt()
+    if weight is not None:
+        scaled = scaled * weight
+    return scaled if bias is None else scaled + bias
+
+
 class ContextStatistics(NamedTuple):
     r"""Location and scale of a context: taken out, and put back.
 
@@ -187,10 +199,6 @@ def _checked(z: Tensor) -> Tensor:
     return z.to(torch.promote_types(z.dtype, torch.float32))
 
 
-_FEW_PLACES: Final = 32
-"""Most positions that a compiler is given one by one."""
-
-
 def context_norm(
     z: Float[Tensor, "*batch time feature"],
     weight: Float[Tensor, " feature"] | None = None,
@@ -304,23 +312,8 @@ def _normalize_scattered(
     return (z - mean[..., which, :]) * (variance + eps).rsqrt()[..., which, :]
 
 
-_BLOCK: Final = 2**18
-"""Numbers in a block."""
-
-
-# Its cost is memory traffic. Every operation runs over a block of problems that the
-# processor's cache holds, so that each number comes from memory once forward and twice backward,
-# and goes there once.
-def context_norm_plain(
-    z: Tensor, weight: Tensor | None, bias: Tensor | None, smoothing: Tensor, correction: int
-) -> Tensor:
-    """Normalize `(batch, time, feature)` over time, as autograd differentiates it."""
-    centered = z - z.mean(1, keepdim=True)
-    variance = centered.square().sum(1, keepdim=True) / (z.shape[1] - correction)
-    scaled = centered * (variance + smoothing).rsqrt()
-    if weight is not None:
-        scaled = scaled * weight
-    return scaled if bias is None else scaled + bias
+_FEW_PLACES: Final = 32
+"""Most positions that a compiler is given one by one."""
 
 
 def context_norm_unrolled(
@@ -338,6 +331,13 @@ def context_norm_unrolled(
     return torch.stack([v * gain + shift for v in centered], dim=1)
 
 
+_BLOCK: Final = 2**18
+"""Numbers in a block."""
+
+
+# Its cost is memory traffic. Every operation runs over a block of problems that the
+# processor's cache holds, so that each number comes from memory once forward and twice backward,
+# and goes there once.
 class ContextNormByHand(torch.autograd.Function):
     """The values of `context_norm_plain`; not for the transformations of `torch.func`."""
 

@@ -22,6 +22,39 @@ from farfield.functional._autograd._segments import scalar_like
 from farfield.functional._autograd._unroll import differentiable_gradients
 
 
+class Windows(NamedTuple):
+    """The fields of a unit.
+
+    Attributes:
+        summation: Height and width of the window whose mean is taken out.
+        suppression: Height and width of the window whose squares are summed.
+        suppression_size: Divisor of this sum, beside the number of channels.
+    """
+
+    summation: tuple[int, int]
+    suppression: tuple[int, int]
+    suppression_size: int
+
+
+def divisive_norm_plain(z: Tensor, smoothing: Tensor, windows: Windows) -> Tensor:
+    """Normalize `(batch, channel, height, width)`, as autograd differentiates it."""
+    centered = z - local_mean(z, windows)
+    squares = _box(centered.square().mean(1, keepdim=True), windows.suppression)
+    return centered * (squares / windows.suppression_size + smoothing).rsqrt()
+
+
+def local_mean(z: Tensor, windows: Windows) -> Tensor:
+    """Compute the mean of the summation field, `(batch, 1, height, width)`."""
+    height, width = windows.summation
+    return _box(z.mean(1, keepdim=True), windows.summation) / (height * width)
+
+
+def _plain(z: Tensor, smoothing: Tensor, summation: Tensor, suppression: Tensor) -> Tensor:
+    """Compute the formula, as autograd differentiates it."""
+    v = z - z @ summation
+    return v * (v.square() @ suppression + smoothing).rsqrt()
+
+
 def box_sum(x: Tensor, window: int, axis: int, before: int | None = None) -> Tensor:
     """Sum over `window` neighbors along an axis, with zeros beyond both ends.
 
@@ -248,33 +281,6 @@ _BLOCK: Final = 2**19
 # channels. They run over a block of images that the processor's cache holds, in the order in which
 # the images lie in memory, channels first or last. A compiler makes few passes by itself, over the
 # whole batch.
-class Windows(NamedTuple):
-    """The fields of a unit.
-
-    Attributes:
-        summation: Height and width of the window whose mean is taken out.
-        suppression: Height and width of the window whose squares are summed.
-        suppression_size: Divisor of this sum, beside the number of channels.
-    """
-
-    summation: tuple[int, int]
-    suppression: tuple[int, int]
-    suppression_size: int
-
-
-def divisive_norm_plain(z: Tensor, smoothing: Tensor, windows: Windows) -> Tensor:
-    """Normalize `(batch, channel, height, width)`, as autograd differentiates it."""
-    centered = z - local_mean(z, windows)
-    squares = _box(centered.square().mean(1, keepdim=True), windows.suppression)
-    return centered * (squares / windows.suppression_size + smoothing).rsqrt()
-
-
-def local_mean(z: Tensor, windows: Windows) -> Tensor:
-    """Compute the mean of the summation field, `(batch, 1, height, width)`."""
-    height, width = windows.summation
-    return _box(z.mean(1, keepdim=True), windows.summation) / (height * width)
-
-
 class DivisiveNormByHand(torch.autograd.Function):
     """The values of `divisive_norm_plain`; not for the transformations of `torch.func`."""
 
@@ -453,12 +459,6 @@ def normalized_vectors(
     # torch leaves `apply` untyped.
     found: Tensor = _ByHand.apply(as_table(z), smoothing, *means)  # type: ignore[no-untyped-call]
     return found.view(z.shape)
-
-
-def _plain(z: Tensor, smoothing: Tensor, summation: Tensor, suppression: Tensor) -> Tensor:
-    """Compute the formula, as autograd differentiates it."""
-    v = z - z @ summation
-    return v * (v.square() @ suppression + smoothing).rsqrt()
 
 
 class _ByHand(torch.autograd.Function):
