@@ -17,31 +17,12 @@ from farfield.functional._autograd._products import (
     product,
 )
 
-
-def differentiable_gradients(
-    plain: Callable[..., Tensor | tuple[Tensor, ...]],
-    primals: Sequence[Tensor | None],
-    gradients: Sequence[Tensor],
-) -> list[Tensor | None]:
-    """Compute differentiable gradients of the primals that require a gradient.
-
-    Args:
-        plain: The function, of `primals`.
-        primals: Where the gradients are taken; None for arguments left out.
-        gradients: One for each of the function's results.
-    """
-    # One primal may be computed from another; views of them are not computed from each other.
-    views = [None if tensor is None else tensor.view_as(tensor) for tensor in primals]
-    wanted = {n: t for n, t in enumerate(views) if t is not None and t.requires_grad}
-    found = torch.autograd.grad(
-        plain(*views), list(wanted.values()), gradients, create_graph=True, allow_unused=True
-    )
-    by_number = dict(zip(wanted, found, strict=True))
-    return [by_number.get(number) for number in range(len(primals))]
-
-
 Product = Callable[[Tensor], Tensor]
+
+
 Recurrence = Callable[..., Tensor]
+
+
 Recurrences = Callable[..., tuple[Tensor, ...]]
 
 
@@ -55,6 +36,62 @@ class Layer(NamedTuple):
 
     weight: Tensor
     bias: Tensor | None = None
+
+
+State = tuple[Tensor, ...]
+"""Parts of a state, each with the batch on its first axis."""
+
+Several = Sequence[Tensor]
+
+Step = Callable[[Sequence[Product], Several, State, Several], tuple[Tensor, State]]
+"""Function from the layers, the inputs of one step, the state and shared values to the
+output, `(batch, feature)`, and the state after."""
+
+
+def products_of(layers: Sequence[Layer]) -> list[Product]:
+    """Bind each layer, or its layers by group, to the function that applies it.
+
+    Args:
+        layers: The layers.
+    """
+    return [
+        partial(linear if w.ndim == 2 else linear_by_group, weight=w, bias=b) for w, b in layers
+    ]
+
+
+def _steps(
+    products: Sequence[Product], *tensors: Tensor, step: Step, numbers: tuple[int, int]
+) -> tuple[Tensor, ...]:
+    first, second = numbers[0], sum(numbers)
+    state, shared, outputs = tensors[first:second], tensors[second:], []
+    for inputs in zip(*(tensor.unbind(0) for tensor in tensors[:first]), strict=True):
+        output, state = step(products, inputs, state, shared)
+        outputs.append(output)
+    return torch.stack(outputs), *state
+
+
+def unroll(
+    step: Step,
+    layers: Sequence[Layer],
+    inputs: Several,
+    state: State,
+    shared: Several = (),
+) -> tuple[Tensor, State]:
+    """Unroll a recurrence over time, with one gradient product for each weight.
+
+    Args:
+        step: Function of a step.
+        layers: The linear layers of the steps; `recur_all` says how their gradients are made.
+        inputs: Inputs of the steps, each `(time, batch, …)`.
+        state: The state to begin with, each part `(batch, …)`.
+        shared: Other tensors of the steps that gradients are wanted of.
+
+    Returns:
+        The outputs, `(time, batch, feature)`, and the last state.
+    """
+    steps = partial(_steps, step=step, numbers=(len(inputs), len(state)))
+    outputs, *last = recur_all(steps, layers, *inputs, *state, *shared)
+    return outputs, tuple(last)
 
 
 def recur(
@@ -109,15 +146,26 @@ def recur_all(
     return found
 
 
-def products_of(layers: Sequence[Layer]) -> list[Product]:
-    """Bind each layer, or its layers by group, to the function that applies it.
+def differentiable_gradients(
+    plain: Callable[..., Tensor | tuple[Tensor, ...]],
+    primals: Sequence[Tensor | None],
+    gradients: Sequence[Tensor],
+) -> list[Tensor | None]:
+    """Compute differentiable gradients of the primals that require a gradient.
 
     Args:
-        layers: The layers.
+        plain: The function, of `primals`.
+        primals: Where the gradients are taken; None for arguments left out.
+        gradients: One for each of the function's results.
     """
-    return [
-        partial(linear if w.ndim == 2 else linear_by_group, weight=w, bias=b) for w, b in layers
-    ]
+    # One primal may be computed from another; views of them are not computed from each other.
+    views = [None if tensor is None else tensor.view_as(tensor) for tensor in primals]
+    wanted = {n: t for n, t in enumerate(views) if t is not None and t.requires_grad}
+    found = torch.autograd.grad(
+        plain(*views), list(wanted.values()), gradients, create_graph=True, allow_unused=True
+    )
+    by_number = dict(zip(wanted, found, strict=True))
+    return [by_number.get(number) for number in range(len(primals))]
 
 
 class _Recurrence(torch.autograd.Function):
@@ -236,48 +284,3 @@ def _of_layer(
     else:
         of_weight = product(outputs.t(), inputs)
     return of_weight, None if layer.bias is None else outputs.sum(-2)
-
-
-State = tuple[Tensor, ...]
-"""Parts of a state, each with the batch on its first axis."""
-
-Several = Sequence[Tensor]
-
-Step = Callable[[Sequence[Product], Several, State, Several], tuple[Tensor, State]]
-"""Function from the layers, the inputs of one step, the state and shared values to the
-output, `(batch, feature)`, and the state after."""
-
-
-def unroll(
-    step: Step,
-    layers: Sequence[Layer],
-    inputs: Several,
-    state: State,
-    shared: Several = (),
-) -> tuple[Tensor, State]:
-    """Unroll a recurrence over time, with one gradient product for each weight.
-
-    Args:
-        step: Function of a step.
-        layers: The linear layers of the steps; `recur_all` says how their gradients are made.
-        inputs: Inputs of the steps, each `(time, batch, …)`.
-        state: The state to begin with, each part `(batch, …)`.
-        shared: Other tensors of the steps that gradients are wanted of.
-
-    Returns:
-        The outputs, `(time, batch, feature)`, and the last state.
-    """
-    steps = partial(_steps, step=step, numbers=(len(inputs), len(state)))
-    outputs, *last = recur_all(steps, layers, *inputs, *state, *shared)
-    return outputs, tuple(last)
-
-
-def _steps(
-    products: Sequence[Product], *tensors: Tensor, step: Step, numbers: tuple[int, int]
-) -> tuple[Tensor, ...]:
-    first, second = numbers[0], sum(numbers)
-    state, shared, outputs = tensors[first:second], tensors[second:], []
-    for inputs in zip(*(tensor.unbind(0) for tensor in tensors[:first]), strict=True):
-        output, state = step(products, inputs, state, shared)
-        outputs.append(output)
-    return torch.stack(outputs), *state

@@ -17,36 +17,6 @@ from farfield.functional._memory._slot_address import SHIFTS, cosine_similarity,
 from farfield.functional._recurrent._lstm import lstm_step
 
 
-@torch.no_grad()
-def ntm_heads_init_(
-    heads: nn.Linear, slot_size: int, generator: torch.Generator | None = None
-) -> nn.Linear:
-    """Initialize all heads of a Neural Turing Machine, each as a layer by itself; biases 0.
-
-    Fans, and so spreads, are those of a head's own rows: Xavier normal with gain 5/3 for tanh
-    units, Kaiming normal for softplus units, Xavier normal for the others.
-
-    Args:
-        heads: Weights to initialize, in place; `NTMParameters` names its rows.
-        slot_size: Numbers in a slot.
-
-    Reference:
-        webb2021, appendix A.3.5. The sharpening is not specified there and starts as the strength
-        of the key does, the other softplus unit.
-    """
-    gain = nn.init.calculate_gain("tanh")
-    tanh, erase, gates, softplus, turns = torch.split_with_sizes(
-        heads.weight, ntm_head_sizes(slot_size)
-    )
-    for rows in tanh.chunk(3):
-        nn.init.xavier_normal_(rows, gain=gain, generator=generator)
-    for rows in (erase, *gates.chunk(2), *turns.chunk(2)):
-        nn.init.xavier_normal_(rows, generator=generator)
-    nn.init.kaiming_normal_(softplus, nonlinearity="relu", generator=generator)
-    nn.init.zeros_(heads.bias)
-    return heads
-
-
 class NTMParameters(NamedTuple):
     """Weights of a controller with H hidden units, and a memory of N slots of M numbers.
 
@@ -304,3 +274,33 @@ def _heads(asked: Tensor, slot_size: int) -> _Heads:
         sharpening=sharpening + 1,
         shift=shift.reshape(-1, 2, len(SHIFTS)).softmax(-1),
     )
+
+
+@torch.no_grad()
+def ntm_heads_init_(
+    heads: nn.Linear, slot_size: int, generator: torch.Generator | None = None
+) -> nn.Linear:
+    """Initialize all heads of a Neural Turing Machine, each as a layer by itself; biases 0.
+
+    Fans, and so spreads, are those of a head's own rows: Xavier normal with gain 5/3 for tanh
+    units, Kaiming normal for softplus units, Xavier normal for the others.
+
+    Args:
+        heads: Weights to initialize, in place; `NTMParameters` names its rows.
+        slot_size: Numbers in a slot.
+
+    Reference:
+        webb2021, appendix A.3.5. The sharpening is not specified there and starts as the strength
+        of the key does, the other softplus unit.
+    """
+    gain = nn.init.calculate_gain("tanh")
+    tanh, erase, gates, softplus, turns = torch.split_with_sizes(
+        heads.weight, ntm_head_sizes(slot_size)
+    )
+    for rows in tanh.chunk(3):
+        nn.init.xavier_normal_(rows, gain=gain, generator=generator)
+    for rows in (erase, *gates.chunk(2), *turns.chunk(2)):
+        nn.init.xavier_normal_(rows, generator=generator)
+    nn.init.kaiming_normal_(softplus, nonlinearity="relu", generator=generator)
+    nn.init.zeros_(heads.bias)
+    return heads
