@@ -220,10 +220,6 @@ def communicate(
     return told, torch.unflatten(attention, 0, (batch, heads))
 
 
-_PIECE = 64
-"""Steps that are prepared at once where no gradient is wanted, so that memory does not grow."""
-
-
 Sequenced = Float[Tensor, "time batch *element feature"] | Indexed
 """Inputs: a sequence, or its items and the item at each position."""
 
@@ -234,6 +230,46 @@ class _Step(NamedTuple):
     active: Tensor
     attention: Callable[[], Tensor] | None
     communication: Tensor | None
+
+
+def _walk(
+    source: Source,
+    tell: Tell | None,
+    rules: RIMsRules,
+    parts: int,
+    products: Sequence[Product],
+    *tensors: Tensor,
+    steps: list[_Step] | None = None,
+) -> tuple[Tensor, ...]:
+    """Run the steps from a state of so many parts; give the hidden states and the last state.
+
+    (time, batch, mechanism, unit), and (mechanism, batch, unit) each. Internal values are appended
+    to `steps`, if given.
+    """
+    bias, state, streams = tensors[0], tensors[1 : 1 + parts], tensors[1 + parts :]
+    number, known = len(source.layers), len(source.streams)
+    hidden: list[Tensor] = []
+    for now in zip(*(stream.unbind(0) for stream in streams), strict=True):
+        reading = source.read(products[:number], state[0], now[:known])
+        moved = rules.dynamics(bias + reading.inputs, products[number](state[0]), state)
+        on, weights = reading.active.unsqueeze(-1), None
+        state = tuple(torch.where(on, *pair) for pair in zip(moved, state, strict=True))
+        if tell is not None:
+            shown = state[0]
+            if rules.hypothetical:
+                shown = torch.where(on, moved[0], moved[0].detach())
+            told, weights = tell(shown, products[number + 1 :], now[known:])
+            # To the inactive nothing is added.
+            state = (torch.addcmul(state[0], told, on.to(told.dtype)), *state[1:])
+        hidden.append(state[0].transpose(0, 1))
+        if steps is not None:
+            steps.append(_Step(reading.active, reading.attention, weights))
+    return torch.stack(hidden), *state
+
+
+def _side_by_side(part: Tensor) -> Tensor:
+    """Concatenate mechanisms: (mechanism, batch, unit) to (batch, mechanism · unit)."""
+    return part.transpose(0, 1).flatten(1)
 
 
 def rims(
@@ -321,12 +357,6 @@ def rims_trace(
     )
 
 
-def _pieces(x: Sequenced) -> Sequence[Tensor | Indexed]:
-    if isinstance(x, Indexed):
-        return [x.at(index) for index in torch.split(x.index, _PIECE)]
-    return torch.split(x, _PIECE)
-
-
 _Walk = Callable[..., tuple[Tensor, ...]]
 
 
@@ -382,44 +412,14 @@ def _source_of(axes: int, parameters: RIMsParameters, rules: RIMsRules) -> Calla
     )
 
 
-def _walk(
-    source: Source,
-    tell: Tell | None,
-    rules: RIMsRules,
-    parts: int,
-    products: Sequence[Product],
-    *tensors: Tensor,
-    steps: list[_Step] | None = None,
-) -> tuple[Tensor, ...]:
-    """Run the steps from a state of so many parts; give the hidden states and the last state.
-
-    (time, batch, mechanism, unit), and (mechanism, batch, unit) each. Internal values are appended
-    to `steps`, if given.
-    """
-    bias, state, streams = tensors[0], tensors[1 : 1 + parts], tensors[1 + parts :]
-    number, known = len(source.layers), len(source.streams)
-    hidden: list[Tensor] = []
-    for now in zip(*(stream.unbind(0) for stream in streams), strict=True):
-        reading = source.read(products[:number], state[0], now[:known])
-        moved = rules.dynamics(bias + reading.inputs, products[number](state[0]), state)
-        on, weights = reading.active.unsqueeze(-1), None
-        state = tuple(torch.where(on, *pair) for pair in zip(moved, state, strict=True))
-        if tell is not None:
-            shown = state[0]
-            if rules.hypothetical:
-                shown = torch.where(on, moved[0], moved[0].detach())
-            told, weights = tell(shown, products[number + 1 :], now[known:])
-            # To the inactive nothing is added.
-            state = (torch.addcmul(state[0], told, on.to(told.dtype)), *state[1:])
-        hidden.append(state[0].transpose(0, 1))
-        if steps is not None:
-            steps.append(_Step(reading.active, reading.attention, weights))
-    return torch.stack(hidden), *state
+_PIECE = 64
+"""Steps that are prepared at once where no gradient is wanted, so that memory does not grow."""
 
 
-def _side_by_side(part: Tensor) -> Tensor:
-    """Concatenate mechanisms: (mechanism, batch, unit) to (batch, mechanism · unit)."""
-    return part.transpose(0, 1).flatten(1)
+def _pieces(x: Sequenced) -> Sequence[Tensor | Indexed]:
+    if isinstance(x, Indexed):
+        return [x.at(index) for index in torch.split(x.index, _PIECE)]
+    return torch.split(x, _PIECE)
 
 
 def _check(x: Sequenced, state: State, parameters: RIMsParameters, rules: RIMsRules) -> None:

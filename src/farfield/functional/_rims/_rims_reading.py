@@ -151,46 +151,6 @@ def whole_input(
     return Source(read, (_of_all(x, weight),), ())
 
 
-def one_element(
-    x: Float[Tensor, "time batch feature"],
-    weight: Float[Tensor, "mechanism gate value"],
-    parameters: InputAttentionParameters,
-    *,
-    num_active: int,
-    dropout: float,
-) -> Source:
-    r"""Prepare competition for inputs of one element, with one head.
-
-    A score is $h W^q (x W^e)^\top$; all but its first factor is known beforehand. The values read
-    are $a \, x W^v$ with a number $a$, so gates get $a$ times their share of the whole value,
-    which is known beforehand too.
-
-    Args:
-        x: The inputs.
-        weight: From the values read to the gates.
-        parameters: Of the attention.
-        num_active: How many mechanisms win.
-        dropout: Probability that a number that is read is dropped.
-    """
-
-    def read(_products: Sequence[Product], hidden: Tensor, now: Sequence[Tensor]) -> Reading:
-        compared, offered = (each.transpose(0, 1) for each in now)
-        scores = (hidden * compared).sum(-1)
-        share = torch.sigmoid(scores)  # a softmax over this score and the 0 of the null element
-
-        def attention() -> Tensor:
-            return torch.stack((torch.sigmoid(-scores).t(), share.t()), dim=-1).unsqueeze(1)
-
-        # The scores are in the order of the shares, and do not saturate.
-        active = top_k_mask(scores, num_active, dim=0)
-        return Reading(share.unsqueeze(-1) * offered, active, attention)
-
-    keys, values = _keys_and_values(x, parameters)
-    compared = _of_all(keys, scaled(parameters.query).squeeze(1).transpose(1, 2))
-    offered = _of_all_dropping(values, weight, dropout) if dropout else _of_all(values, weight)
-    return Source(read, (compared, offered), ())
-
-
 def several_elements(
     x: Float[Tensor, "time batch *element feature"],
     weight: Float[Tensor, "mechanism gate value"],
@@ -313,6 +273,46 @@ def attend_over_mechanisms(
     """
     attention = (queries @ keys.transpose(-1, -2)).softmax(-2)
     return attention, top_k_mask(attention.mean(1).sum(-1), num_active)
+
+
+def one_element(
+    x: Float[Tensor, "time batch feature"],
+    weight: Float[Tensor, "mechanism gate value"],
+    parameters: InputAttentionParameters,
+    *,
+    num_active: int,
+    dropout: float,
+) -> Source:
+    r"""Prepare competition for inputs of one element, with one head.
+
+    A score is $h W^q (x W^e)^\top$; all but its first factor is known beforehand. The values read
+    are $a \, x W^v$ with a number $a$, so gates get $a$ times their share of the whole value,
+    which is known beforehand too.
+
+    Args:
+        x: The inputs.
+        weight: From the values read to the gates.
+        parameters: Of the attention.
+        num_active: How many mechanisms win.
+        dropout: Probability that a number that is read is dropped.
+    """
+
+    def read(_products: Sequence[Product], hidden: Tensor, now: Sequence[Tensor]) -> Reading:
+        compared, offered = (each.transpose(0, 1) for each in now)
+        scores = (hidden * compared).sum(-1)
+        share = torch.sigmoid(scores)  # a softmax over this score and the 0 of the null element
+
+        def attention() -> Tensor:
+            return torch.stack((torch.sigmoid(-scores).t(), share.t()), dim=-1).unsqueeze(1)
+
+        # The scores are in the order of the shares, and do not saturate.
+        active = top_k_mask(scores, num_active, dim=0)
+        return Reading(share.unsqueeze(-1) * offered, active, attention)
+
+    keys, values = _keys_and_values(x, parameters)
+    compared = _of_all(keys, scaled(parameters.query).squeeze(1).transpose(1, 2))
+    offered = _of_all_dropping(values, weight, dropout) if dropout else _of_all(values, weight)
+    return Source(read, (compared, offered), ())
 
 
 def _keys_and_values(x: Tensor, parameters: InputAttentionParameters) -> tuple[Tensor, Tensor]:
