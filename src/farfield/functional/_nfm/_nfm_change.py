@@ -99,6 +99,48 @@ def nfm_trace(
     return _features_last(network(x, read.values, *weights[2:]), x.shape), read
 
 
+def _output(
+    x: Tensor, read: Tensor, *weights: Any, moving: Moving, rules: NFMRules, training: bool
+) -> Tensor:
+    """Apply the output network to values that were read, as `_convolution` gives its result.
+
+    Args:
+        x: The state.
+        read: The values.
+        weights: Those of the network, in their order.
+        moving: Running mean and variance.
+        rules: The options.
+        training: Whether statistics are those of the batch.
+    """
+    hidden, hidden_bias, norm, norm_bias, out, out_bias, gamma = weights
+    given = torch.cat((read, x), -1) if rules.residual_input else read
+    maps = given.reshape(x.shape[0], *x.shape[1:-1], *[1] * (4 - x.ndim), given.shape[-1])
+    inner = _features_last(_convolution(maps, hidden, hidden_bias), maps.shape).movedim(-1, 1)
+    inner = F.batch_norm(inner, *moving, norm, norm_bias, training).movedim(1, -1).relu()
+    # With the weights in place of their products, no map has to be kept for gamma's gradient.
+    bias = None if out_bias is None else gamma * out_bias
+    return _convolution(inner, gamma * out, bias)
+
+
+def _convolution(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Convolve maps with their features last; give rows of one position each, or torch's maps."""
+    if weight.shape[-1] == 1:
+        return linear(as_table(x), weight.flatten(1), bias)
+    padding = weight.shape[-1] // 2
+    return F.conv2d(x.movedim(-1, 1), weight, bias, padding=padding)
+
+
+def _features_last(found: Tensor, shape: torch.Size) -> Tensor:
+    """Shape rows, or torch's maps, as `shape` with their features last."""
+    last = found if found.ndim == 2 else found.movedim(1, -1)
+    return last.reshape(*shape[:-1], last.shape[-1])
+
+
+def _projected(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Apply a linear layer at all positions, as one product."""
+    return linear(as_table(x), weight, bias).reshape(*x.shape[:-1], weight.shape[0])
+
+
 def nfm_change(
     x: Float[Tensor, "batch *position _"],
     written: Sequence[WrittenState],
@@ -256,45 +298,3 @@ def _of_states(
         for x, part in zip(seen, parts, strict=True):
             wide = grid.of_reader(x, rules.num_heads) * grid.spread(part).unsqueeze(-1)
             yield turned.gather(wide)
-
-
-def _output(
-    x: Tensor, read: Tensor, *weights: Any, moving: Moving, rules: NFMRules, training: bool
-) -> Tensor:
-    """Apply the output network to values that were read, as `_convolution` gives its result.
-
-    Args:
-        x: The state.
-        read: The values.
-        weights: Those of the network, in their order.
-        moving: Running mean and variance.
-        rules: The options.
-        training: Whether statistics are those of the batch.
-    """
-    hidden, hidden_bias, norm, norm_bias, out, out_bias, gamma = weights
-    given = torch.cat((read, x), -1) if rules.residual_input else read
-    maps = given.reshape(x.shape[0], *x.shape[1:-1], *[1] * (4 - x.ndim), given.shape[-1])
-    inner = _features_last(_convolution(maps, hidden, hidden_bias), maps.shape).movedim(-1, 1)
-    inner = F.batch_norm(inner, *moving, norm, norm_bias, training).movedim(1, -1).relu()
-    # With the weights in place of their products, no map has to be kept for gamma's gradient.
-    bias = None if out_bias is None else gamma * out_bias
-    return _convolution(inner, gamma * out, bias)
-
-
-def _convolution(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Convolve maps with their features last; give rows of one position each, or torch's maps."""
-    if weight.shape[-1] == 1:
-        return linear(as_table(x), weight.flatten(1), bias)
-    padding = weight.shape[-1] // 2
-    return F.conv2d(x.movedim(-1, 1), weight, bias, padding=padding)
-
-
-def _features_last(found: Tensor, shape: torch.Size) -> Tensor:
-    """Shape rows, or torch's maps, as `shape` with their features last."""
-    last = found if found.ndim == 2 else found.movedim(1, -1)
-    return last.reshape(*shape[:-1], last.shape[-1])
-
-
-def _projected(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Apply a linear layer at all positions, as one product."""
-    return linear(as_table(x), weight, bias).reshape(*x.shape[:-1], weight.shape[0])
