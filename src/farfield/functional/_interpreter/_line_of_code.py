@@ -82,25 +82,6 @@ class LineRules:
     eps: float = 1e-6
 
 
-def folded_query(query: ModulatedLayer, key: ModulatedLayer, num_heads: int) -> ModulatedLayer:
-    r"""Compute queries folded with the key weights, so that they score the elements themselves.
-
-    $$(W^q_{uh} x_i) \cdot (W^k_{uh} x_j) = (W^{k \top}_{uh} W^q_{uh} x_i) \cdot x_j$$
-
-    All heads and functions then have the same keys, and scores are few, large products.
-
-    Args:
-        query: Of the queries, without bias.
-        key: Of the keys, without bias.
-        num_heads: Number of heads.
-
-    Reference:
-        gondal2021, section 2, equations 6 and 7.
-    """
-    q, k = (torch.unflatten(layer.weight, 1, (num_heads, -1)) for layer in (query, key))
-    return ModulatedLayer((k.transpose(-1, -2) @ q).flatten(1, 2))
-
-
 def line_of_code(
     x: Float[Tensor, "_ batch item feature"],
     compatibility: Float[Tensor, "function batch item"],
@@ -161,6 +142,68 @@ def run_line(
     )
 
 
+def _attend(
+    normal: Tensor,
+    compatibility: Tensor,
+    query: ModulatedLayer,
+    key: ModulatedLayer | None,
+    value: ModulatedLayer,
+    position_scores: Tensor | None,
+    options: _Options,
+) -> Tensor:
+    mask, num_heads, scale, eps = options
+    return modulated_attention(
+        modulated_linear(normal, query),
+        normal if key is None else modulated_linear(normal, key),
+        modulated_linear(normal, value),
+        compatibility,
+        num_heads=num_heads,
+        scale=scale,
+        position_scores=position_scores,
+        key_padding_mask=mask,
+        eps=eps,
+    )
+
+
+def _finish(
+    x: Tensor,
+    gathered: Tensor,
+    compatibility: Tensor,
+    parameters: LineParameters,
+    rules: LineRules,
+    *,
+    summed: bool,
+) -> Tensor:
+    """Apply output layer and network, each times the compatibility of function and element."""
+    share = compatibility.unsqueeze(-1)
+    attended = share * modulated_linear(gathered, parameters.out)
+    x = x + attended if rules.residual else attended
+    norm = parameters.norm2_weight, parameters.norm2_bias
+    normal = F.layer_norm(x, x.shape[-1:], *norm)
+    processed = share * modulated_mlp(normal, parameters.mlp)
+    found = x + processed if rules.residual else processed
+    return (share * found).sum(0, keepdim=True) if summed else found
+
+
+def folded_query(query: ModulatedLayer, key: ModulatedLayer, num_heads: int) -> ModulatedLayer:
+    r"""Compute queries folded with the key weights, so that they score the elements themselves.
+
+    $$(W^q_{uh} x_i) \cdot (W^k_{uh} x_j) = (W^{k \top}_{uh} W^q_{uh} x_i) \cdot x_j$$
+
+    All heads and functions then have the same keys, and scores are few, large products.
+
+    Args:
+        query: Of the queries, without bias.
+        key: Of the keys, without bias.
+        num_heads: Number of heads.
+
+    Reference:
+        gondal2021, section 2, equations 6 and 7.
+    """
+    q, k = (torch.unflatten(layer.weight, 1, (num_heads, -1)) for layer in (query, key))
+    return ModulatedLayer((k.transpose(-1, -2) @ q).flatten(1, 2))
+
+
 def _gather(
     normal: Tensor,
     compatibility: Tensor,
@@ -186,29 +229,6 @@ def _gather(
         value.bias.repeat(len(compatibility)),
         parameters.position_scores,
         *options,
-    )
-
-
-def _attend(
-    normal: Tensor,
-    compatibility: Tensor,
-    query: ModulatedLayer,
-    key: ModulatedLayer | None,
-    value: ModulatedLayer,
-    position_scores: Tensor | None,
-    options: _Options,
-) -> Tensor:
-    mask, num_heads, scale, eps = options
-    return modulated_attention(
-        modulated_linear(normal, query),
-        normal if key is None else modulated_linear(normal, key),
-        modulated_linear(normal, value),
-        compatibility,
-        num_heads=num_heads,
-        scale=scale,
-        position_scores=position_scores,
-        key_padding_mask=mask,
-        eps=eps,
     )
 
 
@@ -251,26 +271,6 @@ def _finish_weights(parameters: LineParameters) -> FinishWeights | None:
     return FinishWeights(
         out.weight, biases[0], *norm, first.weight, biases[1], second.weight, biases[2]
     )
-
-
-def _finish(
-    x: Tensor,
-    gathered: Tensor,
-    compatibility: Tensor,
-    parameters: LineParameters,
-    rules: LineRules,
-    *,
-    summed: bool,
-) -> Tensor:
-    """Apply output layer and network, each times the compatibility of function and element."""
-    share = compatibility.unsqueeze(-1)
-    attended = share * modulated_linear(gathered, parameters.out)
-    x = x + attended if rules.residual else attended
-    norm = parameters.norm2_weight, parameters.norm2_bias
-    normal = F.layer_norm(x, x.shape[-1:], *norm)
-    processed = share * modulated_mlp(normal, parameters.mlp)
-    found = x + processed if rules.residual else processed
-    return (share * found).sum(0, keepdim=True) if summed else found
 
 
 def _finish_plain(
