@@ -18,6 +18,32 @@ from farfield.functional._autograd._unroll import differentiable_gradients
 from farfield.functional._norm._divisive_norm import window_mean
 
 
+def _plain(
+    inputs: Tensor,
+    weight_hh: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    *,
+    smoothing: float,
+    windows: tuple[int, int],
+) -> tuple[Tensor, Tensor]:
+    """Compute the formula, for autograd to differentiate."""
+    summation, suppression = (window_mean(hidden, window) for window in windows)
+
+    def normalized(z: Tensor) -> Tensor:
+        v = z - z @ summation
+        return v * (v.square() @ suppression + smoothing).rsqrt()
+
+    states: list[Tensor] = []
+    for row in inputs.unbind(0):
+        gates = normalized(torch.unflatten(row + hidden @ weight_hh.t(), -1, (4, -1)))
+        enter, keep, candidate, leave = gates.unbind(-2)
+        cell = keep.sigmoid() * cell + enter.sigmoid() * candidate.tanh()
+        hidden = leave.sigmoid() * normalized(cell).tanh()
+        states.append(hidden)
+    return torch.stack(states), cell
+
+
 def divisive_lstm(
     inputs: Tensor,
     weight_hh: Tensor,
@@ -57,32 +83,6 @@ def divisive_lstm(
         inputs, weight_hh, hidden, cell, smoothing, windows
     )
     return states, last
-
-
-def _plain(
-    inputs: Tensor,
-    weight_hh: Tensor,
-    hidden: Tensor,
-    cell: Tensor,
-    *,
-    smoothing: float,
-    windows: tuple[int, int],
-) -> tuple[Tensor, Tensor]:
-    """Compute the formula, for autograd to differentiate."""
-    summation, suppression = (window_mean(hidden, window) for window in windows)
-
-    def normalized(z: Tensor) -> Tensor:
-        v = z - z @ summation
-        return v * (v.square() @ suppression + smoothing).rsqrt()
-
-    states: list[Tensor] = []
-    for row in inputs.unbind(0):
-        gates = normalized(torch.unflatten(row + hidden @ weight_hh.t(), -1, (4, -1)))
-        enter, keep, candidate, leave = gates.unbind(-2)
-        cell = keep.sigmoid() * cell + enter.sigmoid() * candidate.tanh()
-        hidden = leave.sigmoid() * normalized(cell).tanh()
-        states.append(hidden)
-    return torch.stack(states), cell
 
 
 class _ByHand(torch.autograd.Function):
