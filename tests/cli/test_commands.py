@@ -1210,7 +1210,7 @@ def test_profile_of_an_own_model(farfield, folder: Path) -> None:
     y = np.arange(200) % 2
     x = np.random.default_rng(0).normal(size=(200, 2)) + 3 * y[:, None] - 1.5
     np.savez("two.npz", x=x, y=y, **{"x-training": x, "y-training": y})
-    words = "profile middle_of_two.py:load two.npz --shifts 0+,0-"
+    words = "profile middle_of_two.py:load two.npz --shifts 0+"
     ended = farfield(f"{words} --out first --require '0+ 0.1'")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.split()[:3] == ["middle_of_two.py:load", "on", "two.npz:"]

@@ -13,6 +13,7 @@ from scipy.stats import norm
 from torch import nn
 
 from farfield.analysis import Shift
+from farfield.core.internal import UnknownNameError
 from farfield.suites import ShiftProfile, profile
 from farfield.suites.internal import read_profile
 from farfield.tasks import ArrayTask, SameDifferent
@@ -326,5 +327,22 @@ def test_required_strengths() -> None:
     assert found.require({"own offset": 1.0}) == ()
     (line,) = found.require({"own offset": 3.0})
     assert line.startswith("own offset must hold to 3 sd, fails at 1.7 [")
-    with pytest.raises(KeyError, match="noise"):
+    with pytest.raises(UnknownNameError, match="unknown shift 'noise'"):
         found.require({"noise": 1.0})
+
+
+def test_a_number_of_a_table_may_be_an_integer() -> None:
+    x = RNG.normal(size=(300, 2))
+    y = (10 * x[:, 0]).round().astype(int)
+    found = profile(lambda rows: 10 * rows[:, 0], (x, y), shifts=["0+", "1+"])
+    assert (found.metric, found.score > 0.99) == ("R²", True)
+    assert found["1+"].failure.holds
+
+
+def test_a_column_without_spread_and_a_table_without_numbers() -> None:
+    x, y = two_gaussians(200)
+    found = profile(sign, (np.hstack([x, np.zeros_like(x)]), y))
+    assert found.skipped["1+"] == found.skipped["1×"] == "it changes none of these items"
+    words = pd.DataFrame({"city": np.where(y, "a", "b"), "kind": ["c"] * 200})
+    found = profile(lambda rows: (rows["city"] == "a").astype(int).to_numpy(), (words, y))
+    assert {curve.name for curve in found.curves} >= {"missing", "city: unseen category"}

@@ -50,13 +50,13 @@ def profile_model(command: Profile) -> None:
     say(console, f"\n{found}\n")
     if mends:
         say(console, f"{mends}\n")
-    if earlier is not None:
-        say(console, f"Against {printable(command.against)}:\n\n{found.against(earlier)}\n")
     file, _, name = command.model.rpartition(":")
     stem = file.rpartition("/")[2].removesuffix(".py")
     folder = command.out or REPORTS / f"profile-{stem}-{name}-{command.data.stem}"
     for path in (mends or found).write(folder):
         say(console, f"  {printable(path)}")
+    if earlier is not None:
+        say(console, f"Against {printable(command.against)}:\n\n{found.against(earlier)}\n")
     if failures := found.require(required):
         raise FarfieldError("; ".join(failures))
 

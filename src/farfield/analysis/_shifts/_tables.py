@@ -39,7 +39,7 @@ def table_shifts(
         raise ValueError(f"columns must be of the table ({known}), got {unknown[0]!r}")
     chosen = [name for name in items.columns if not columns or name in columns]
     shifts = [one for name in chosen for one in _column_shifts(items, name)]
-    if len(items.columns) > 1 or not chosen:
+    if len(items.columns) > 1:
         shifts += [
             _of_columns(items, f"all{sign}", "sd", 4, items.columns, change)
             for sign, change in _CHANGES.items() if sign in "+-"

@@ -130,7 +130,11 @@ def answerer_of(model: Any, x: Any, y: NDArray[Any] | None) -> Answerer:
         raise ValueError(
             f"model must answer items, got {type(error).__name__} for two of them: {error}"
         ) from error
-    is_class = y is not None and y.dtype.kind != "f"
+    is_class = (
+        y is not None
+        and y.dtype.kind != "f"
+        and (method in ("predict_proba", "decision_function") or len(np.unique(y)) <= 2)
+    )
     width = raw.shape[1] if raw.ndim > 1 else 1
     if raw.ndim > 2:
         raise ValueError(

@@ -152,7 +152,7 @@ def curve_of(shift: Shift, measured: Measured, level: float, resampling: Resampl
         resampling: Samples of the items.
 
     Raises:
-        ValueError: If the largest strength changes nothing.
+        ValueError: If changed items are of another number.
     """
     found: dict[float, Float[np.ndarray, "network item"]] = {}
     weights: dict[float, NDArray[np.float64]] = {}
@@ -168,7 +168,6 @@ def curve_of(shift: Shift, measured: Measured, level: float, resampling: Resampl
             return
         found[d] = measured.scores(measured.answers(changed))
 
-    _check_changes(shift, measured)
     for d in shift.strengths(STRENGTHS):
         measure(d)
     for share in (ONSET, level):
@@ -209,8 +208,16 @@ def curve_of(shift: Shift, measured: Measured, level: float, resampling: Resampl
     )
 
 
-def _check_changes(shift: Shift, measured: Measured) -> None:
-    """Raise `ValueError` unless a shift changes some item at its end, and keeps their number."""
+def changes_nothing(shift: Shift, measured: Measured) -> bool:
+    """Check whether a shift leaves all items unchanged at its end.
+
+    Args:
+        shift: The shift.
+        measured: Items and models.
+
+    Raises:
+        ValueError: If changed items are of another number.
+    """
     changed = shift(measured.x, shift.strengths(2)[-1], measured.seed)
     if len(changed) != len(measured.x):
         raise ValueError(
@@ -218,13 +225,10 @@ def _check_changes(shift: Shift, measured: Measured) -> None:
             f"{len(changed)}"
         )
     if shift.reweights:
-        return
-    same = (
-        changed.equals(measured.x) if hasattr(changed, "equals")
-        else changed.shape == measured.x.shape and bool((changed == measured.x).all())
-    )  # fmt: skip
-    if same:
-        raise ValueError(f"shift {shift.name!r} must change an item at strength {shift.end:g}")
+        return False
+    if not isinstance(changed, np.ndarray):
+        return bool(changed.equals(measured.x))
+    return changed.shape == measured.x.shape and bool((changed == measured.x).all())
 
 
 def _around_crossing(

@@ -35,6 +35,9 @@ class Mend:
         mixes: Whether pairs of items are mixed (mixup).
         smoothing: Share of the labels that is spread over all classes.
         num_classes: Number of classes; 0 where answers are numbers.
+
+    Attributes:
+        seed: Number of the draws of `arrays`; `mend` sets it to the seed of the network.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class Mend:
         self.mixes = mixes
         self.smoothing = smoothing
         self.num_classes = num_classes
+        self.seed = 0
         self.outside: nn.Module | None = None
 
     def __repr__(self) -> str:
@@ -109,7 +113,7 @@ class Mend:
             return _through(self.outside, x), y
         if not self.shifts:
             return x, y
-        added = self._shifted(x, None)
+        added = self._shifted(x, torch.Generator().manual_seed(self.seed))
         if isinstance(x, np.ndarray):
             return np.concatenate([x, added]), np.concatenate([y, y])
         import pandas as pd  # noqa: PLC0415 — an extra

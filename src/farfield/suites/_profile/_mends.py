@@ -165,6 +165,7 @@ def _trained(
     def models_of(one: Mend) -> list[Any]:
         found = []
         for seed in range(seeds):
+            one.seed = seed
             trained = train(rows_of(x0, fit), y0[fit], one, seed)
             found.append(trained if one.outside is None else fronted(trained, one.outside))
         return found

@@ -18,12 +18,24 @@ from farfield._text import fixed
 from farfield.analysis import Shift
 from farfield.analysis.internal import GROUPS, Items, describe_items, shifts_of
 from farfield.core import stream
-from farfield.core.internal import FractionBelowOne, PositiveFloat, Size, check_arguments
+from farfield.core.internal import (
+    FractionBelowOne,
+    PositiveFloat,
+    Size,
+    UnknownNameError,
+    check_arguments,
+)
 from farfield.metrics import t_interval
 from farfield.metrics.internal import Resampling, first_crossings
 from farfield.reports import Tabular
 from farfield.suites._profile._answers import Answerer, answerer_of
-from farfield.suites._profile._curves import Curve, Measured, curve_of, notes_of
+from farfield.suites._profile._curves import (
+    Curve,
+    Measured,
+    changes_nothing,
+    curve_of,
+    notes_of,
+)
 from farfield.suites._profile._references import can_compare, compared_with_neighbors
 from farfield.tasks import ProblemTask
 
@@ -38,6 +50,9 @@ LEAST_ITEMS: Final = 200
 
 EVALUATIONS: Final = 14
 """Evaluations that a shift takes, about."""
+
+MOST_NUMBERS: Final = 200_000_000
+"""Most numbers of the items together, which are held several times."""
 
 MOST_NAMED: Final = 12
 """Most shifts that are named although nothing happens."""
@@ -91,11 +106,11 @@ class ShiftProfile:
         """Return the curve of a shift.
 
         Raises:
-            KeyError: If there is none of this name.
+            UnknownNameError: If there is none of this name.
         """
         found = {curve.name: curve for curve in self.curves}
         if name not in found:
-            raise KeyError(f"{name!r} is none of {', '.join(found)}")
+            raise UnknownNameError("shift", name, found)
         return found[name]
 
     def __str__(self) -> str:
@@ -164,7 +179,7 @@ class ShiftProfile:
             points: Least strength of the failure, by the name of the shift.
 
         Raises:
-            KeyError: If a shift was not tried.
+            UnknownNameError: If a shift was not tried.
         """
         return tuple(
             f"{name} must hold to {least:g} {self[name].unit}, fails at {self[name].failure}"
@@ -403,7 +418,15 @@ def _shown(
 
 
 def _refusal(shift: Shift, measured: Measured) -> str:
-    """Return why a model cannot answer changed items; empty if it can."""
+    """Return why a shift is not tried: it changes nothing, or the model refuses; else nothing.
+
+    Raises:
+        ValueError: If a shift of the user's changes nothing, or the number of items.
+    """
+    if changes_nothing(shift, measured):
+        if shift.group == "own":
+            raise ValueError(f"shift {shift.name!r} must change an item at strength {shift.end:g}")
+        return "it changes none of these items"
     if shift.reweights:
         return ""
     few = rows_of(measured.x, np.arange(2))
@@ -538,7 +561,8 @@ def _chosen(
         answer(few)
     an_item = (time.perf_counter() - began) / len(few)
     affordable = int(60 * minutes / max(an_item * EVALUATIONS * max(len(wanted), 1), 1e-12))
-    count = min(len(x), items, max(LEAST_ITEMS, affordable))
+    size = 1 if not isinstance(x, np.ndarray) else max(1, int(np.prod(x.shape[1:])))
+    count = min(len(x), items, max(LEAST_ITEMS, min(affordable, MOST_NUMBERS // size)))
     if count == len(x):
         return np.arange(count)
     return np.sort(stream(seed, "profile", "items").numpy().permutation(len(x))[:count])
