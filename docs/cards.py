@@ -49,6 +49,14 @@ PAGES = {
 }
 """Titles of the pages, by folder; the most used first."""
 
+FAMILIES = {
+    "nn-normalizers": ("Normalizers", ("_norm",)),
+    "nn-sequences": ("Sequence layers", ("_recurrent", "_rims")),
+    "nn-functions": ("Interpreters and neural function modules", ("_interpreter", "_nfm")),
+    "nn-encoders": ("Encoders, images and value heads", ("_encoders", "_images", "_control")),
+}
+"""Titles and private folders of the pages that the modules of `nn` are split into."""
+
 OWN_NAMES = {"task": TASKS, "model": REASONERS, "encoder": ENCODERS}
 WITHHELD = (0, 50, 85, 95, 98)
 """Numbers of withheld shapes in the paper."""
@@ -63,21 +71,48 @@ PARSER = GoogleParser(
 )
 
 
-def page(folder: str) -> str:
-    """Write the cards of one folder, as Markdown.
+def page(name: str) -> str:
+    """Write the cards of one folder or family, as Markdown; of `nn`, a list of its families.
 
     Args:
-        folder: Name of the folder, e.g. `"nn"`.
+        name: Name of the page, e.g. `"models"` or `"nn-normalizers"`.
     """
+    folder, _, family = name.partition("-")
     module = importlib.import_module(f"farfield.{folder}")
-    names = [name for name in module.__all__ if is_described(getattr(module, name))]
-    anchors = [anchor(names[: place + 1]) for place in range(len(names))]
-    contents = " · ".join(
-        f"[`{name}`](#{place})" for name, place in zip(names, anchors, strict=True)
-    )
-    parts = [HEAD, f"# {PAGES[folder]}", inspect.getdoc(module) or "", contents]
-    parts += [card(folder, name, getattr(module, name)) for name in names]
+    names = [one for one in module.__all__ if is_described(getattr(module, one))]
+    if family:
+        title, places = FAMILIES[name]
+        names = [one for one in names if family_of(getattr(module, one)) in places]
+        parts = [HEAD, f"# {title}", "One family of [all modules](nn.md).", contents(names)]
+    elif families := [one for one in FAMILIES if one.startswith(f"{name}-")]:
+        parts = [HEAD, f"# {PAGES[folder]}", inspect.getdoc(module) or ""]
+        for one in families:
+            title, places = FAMILIES[one]
+            some = [part for part in names if family_of(getattr(module, part)) in places]
+            lines = [line_of(part, getattr(module, part), f"{one}.md") for part in some]
+            parts += [f"## {title}", f"[The cards]({one}.md).", "\n".join(lines)]
+        return shielded("\n\n".join(parts)).rstrip() + "\n"
+    else:
+        parts = [HEAD, f"# {PAGES[folder]}", inspect.getdoc(module) or "", contents(names)]
+    parts += [card(folder, one, getattr(module, one)) for one in names]
     return shielded("\n\n".join(parts)).rstrip() + "\n"
+
+
+def contents(names: list[str]) -> str:
+    """Write links to the cards of a page."""
+    anchors = [anchor(names[: place + 1]) for place in range(len(names))]
+    return " · ".join(f"[`{name}`](#{place})" for name, place in zip(names, anchors, strict=True))
+
+
+def family_of(thing: Any) -> str:
+    """Find the private folder that a class or function is defined in, e.g. `"_norm"`."""
+    return str(thing.__module__).split(".")[2]
+
+
+def line_of(name: str, thing: Any, where: str) -> str:
+    """Write a line of a list: the name with a link to its card, and the first sentence."""
+    text = PARSER.parse(inspect.getdoc(thing) or "").short_description or ""
+    return f"- [`{name}`]({where}#{name.lower()}): {' '.join(text.split())}"
 
 
 def anchor(names: list[str]) -> str:
@@ -384,7 +419,7 @@ def measured_rows(task: Any) -> Iterator[str]:
         )
 
 
-def main(folder: Path, names: Iterable[str] = PAGES) -> None:
+def main(folder: Path, names: Iterable[str] = (*PAGES, *FAMILIES)) -> None:
     """Write pages.
 
     Args:
@@ -398,4 +433,4 @@ def main(folder: Path, names: Iterable[str] = PAGES) -> None:
 
 if __name__ == "__main__":
     chosen = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "cards"
-    main(chosen, sys.argv[2:] or PAGES)
+    main(chosen, sys.argv[2:] or (*PAGES, *FAMILIES))

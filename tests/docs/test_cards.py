@@ -50,7 +50,9 @@ def test_every_public_class_and_function_has_a_card() -> None:
     without, commands = [], ("cli", "explorer")
     for path in (CHECKOUT / "src" / "farfield").glob("*/__init__.py"):
         module = importlib.import_module(f"farfield.{path.parent.name}")
-        headings = re.findall(r"^## (\w+)$", COMMITTED.get(path.parent.name, ""), re.MULTILINE)
+        pages = [text for page, text in COMMITTED.items()
+                 if page.partition("-")[0] == path.parent.name]  # fmt: skip
+        headings = re.findall(r"^## (\w+)$", "\n".join(pages), re.MULTILINE)
         for name in getattr(module, "__all__", ()):
             thing = getattr(module, name)
             described = inspect.isclass(thing) or inspect.isfunction(thing)
@@ -100,16 +102,16 @@ def test_arguments_that_are_not_described_are_found() -> None:
 
 
 def test_a_card_holds_the_common_arguments_that_a_docstring_leaves_out() -> None:
-    page = COMMITTED["nn"]
-    card = page[page.index("## ContextNorm") : page.index("## ConvEncoder")]
+    page = COMMITTED["nn-normalizers"]
+    card = page[page.index("## ContextNorm") : page.index("## ContextWhitening")]
     assert "num_features" not in ContextNorm.__doc__
     assert f"**Arguments**\n\n- `num_features`: {ARGUMENTS['num_features']}\n- `seg" in card
     assert "farfield.core.ARGUMENTS" in ContextNorm.__init__.__doc__  # where `help` sends a reader
 
 
 def test_a_card_says_what_its_docstring_says() -> None:
-    page = COMMITTED["nn"]
-    card = page[page.index("## ContextNorm") : page.index("## ConvEncoder")]
+    page = COMMITTED["nn-normalizers"]
+    card = page[page.index("## ContextNorm") : page.index("## ContextWhitening")]
     for part in (
         "from farfield.nn import ContextNorm",
         "segments: Sequence[Sequence[int]] | None = None,",
@@ -126,6 +128,17 @@ def test_a_task_card_holds_what_the_task_draws() -> None:
     page = COMMITTED["tasks"]
     card = page[page.index("## SameDifferent") : page.index("## SequentialMNIST")]
     assert "| 98 | 4 | 10,000 | `withheld-98` | 98 withheld shapes | 0.5 | 1 |" in card
+
+
+def test_a_page_of_layers_is_one_family_and_the_list_of_all_leads_to_every_card() -> None:
+    families = {name: text for name, text in COMMITTED.items() if name.startswith("nn-")}
+    cards = [(name, card) for name, text in families.items()
+             for card in re.findall(r"^## (\w+)$", text, re.MULTILINE)]  # fmt: skip
+    links = re.findall(r"^- \[`(\w+)`\]\((nn-\w+)\.md#(\w+)\): .+", COMMITTED["nn"], re.MULTILINE)
+    assert sorted((page, name) for name, page, _ in links) == sorted(cards)
+    assert all(name.lower() == anchor for name, _, anchor in links)
+    assert len({name for _, name in cards}) == len(cards)
+    assert max(len(text) for text in families.values()) < 80_000
 
 
 def test_every_page_is_listed() -> None:
