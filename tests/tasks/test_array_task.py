@@ -391,6 +391,15 @@ def test_refusals(make: Callable[[], ArrayTask], words: str) -> None:
         make()
 
 
+def test_targets_are_named_with_the_data() -> None:
+    with pytest.raises(ValueError, match="targets must be given together with the data"):
+        dataclasses.replace(classes(), targets="numbers")
+    numbers = ArrayTask({TRAINING: (X, Y / 2)})
+    with pytest.raises(ValueError, match="targets must be given together with the data"):
+        dataclasses.replace(numbers, targets="classes")
+    assert dataclasses.replace(classes(), unit="days").classes == (0, 1)
+
+
 def test_a_distance_of_no_set_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="set in distances"):
         ArrayTask({TRAINING: (X, Y), "far": (X, Y)}, distances={"fat": 1})

@@ -265,6 +265,9 @@ class ArrayTask(OneContext):
             raise ValueError("validation must leave a training problem, got none")
 
     def _check_classes(self) -> None:
+        for name, (_, y) in self._arrays.items():
+            if len(y.shape) > 1:
+                raise ValueError(f"classes of {name} must be of (item,), got shape {y.shape}")
         known, (count, *_) = self.classes, self._arrays[TRAINING][1].shape
         if len(known) < 2:  # two classes
             raise ValueError(f"training must show two classes or more, got {known[0]!r} alone")
@@ -274,10 +277,10 @@ class ArrayTask(OneContext):
                 f"targets must be named, got {len(known)} integers in {count} problems: write "
                 "targets='numbers' or targets='classes'"
             )
-        for name, (_, kept) in self._kept.items():
-            with kept.mapped() as y:
-                if y.ndim != 1:
-                    raise ValueError(f"classes of {name} must be of (item,), got shape {y.shape}")
+        if self._arrays[TRAINING][1].classes != len(known):
+            raise ValueError("targets must be given together with the data, got them later")
+        for name in self._arrays.keys() - {TRAINING}:
+            with self._kept[name][1].mapped() as y:
                 if strange := sorted({*np.unique(y).tolist()} - {*known}):
                     raise ValueError(
                         f"classes of {name} must be in training, got {strange[0]!r} "
@@ -286,6 +289,8 @@ class ArrayTask(OneContext):
 
     def _check_numbers(self) -> None:
         shape = self._arrays[TRAINING][1].shape[1:]
+        if self._arrays[TRAINING][1].classes:
+            raise ValueError("targets must be given together with the data, got them later")
         for name, (_, y) in self._arrays.items():
             if len(shape) > 1 or y.shape[1:] != shape or y.sort == "text":
                 raise ValueError(
@@ -528,6 +533,8 @@ class ArrayTask(OneContext):
         return (found * std + mean).reshape(len(found), *self._kept[TRAINING][1].shape[1:])
 
 
+_DENSE: Final = 4
+"""Rows of the file for each row that is read, up to which rows between them are read ahead."""
 _IMAGE: Final = 2
 """Axes of a gray image."""
 _ITEM_AXES: Final[tuple[tuple[Axis, ...], ...]] = ((), VECTOR, GRAY, CHANNELS_FIRST, COLOR)
@@ -560,7 +567,8 @@ class _Reader:
 
     def __call__(self, numbers: Int64[Tensor, " item"]) -> Shaped[Tensor, "item ..."]:
         rows, steps = np.divmod(numbers.numpy(), self.length)
-        with self.x.mapped() as values:
+        span = int(rows[-1] - rows[0]) if len(rows) else 0
+        with self.x.mapped(scattered=span > _DENSE * len(rows)) as values:
             found = values[rows, steps] if self.is_sequence else values[rows]
         is_image = len(self.item_shape) > 1 and found.dtype == np.uint8
         found = found if is_image else found.astype(np.float32)

@@ -67,8 +67,11 @@ class KeptArray(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return self.shape[0]
 
     @contextlib.contextmanager
-    def mapped(self) -> Iterator[Values]:
+    def mapped(self, *, scattered: bool = False) -> Iterator[Values]:
         """Context manager: the array as a view of its file, read-only.
+
+        Args:
+            scattered: Read no rows beside the asked ones ahead.
 
         Raises:
             ValueError: If the file is missing or was changed since.
@@ -84,7 +87,10 @@ class KeptArray(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
                 raise ValueError(
                     f"{printable(self.path)} must not change while a task reads an array from it"
                 )
-            content = np.memmap(self.path, np.uint8, mode="r")
+            with Path(self.path).open("rb") as file:
+                content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        if scattered:
+            content.madvise(mmap.MADV_RANDOM)
         yield np.ndarray(
             self.shape, self.dtype, buffer=content, offset=self.offset, strides=self.strides
         )
