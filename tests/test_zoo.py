@@ -125,6 +125,14 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
 
 
 UNCITED = {
+    "adversarial_direction",
+    "kl_divergence",
+    "log_probabilities",
+    "mix",
+    "mix_pairs",
+    "probabilities",
+    "running_mean",
+    "squared_distance",
     "CarriesState",
     "AgentOutputs",
     "HasFirstState",

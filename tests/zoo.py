@@ -2033,8 +2033,17 @@ TOGETHER = {
     "sliding_context_center",
     "sliding_context_norm",
 }
-# Initializations, slopes and fields have tests of their own; the others are no mechanisms.
+# Initializations, slopes, fields and learning rules have tests of their own; the others are no
+# mechanisms.
 ELSEWHERE = {
+    "adversarial_direction",
+    "kl_divergence",
+    "log_probabilities",
+    "mix",
+    "mix_pairs",
+    "probabilities",
+    "running_mean",
+    "squared_distance",
     "MapNormalizer",
     "MeanImages",
     "AgentOutputs",

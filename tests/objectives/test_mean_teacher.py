@@ -10,9 +10,10 @@ import torch
 from torch import nn
 
 from farfield.core import TRAINING, Problems, stream
+from farfield.functional.internal import probabilities
 from farfield.models._images._discriminators import spectral_norm
 from farfield.objectives import ICT, Bound, MeanTeacher, Update
-from farfield.objectives._consistency import distance, probabilities, ramp_up
+from farfield.objectives._consistency import distance, ramp_up
 
 BATCH, FEATURES, CLASSES = 5, 3, 4
 

@@ -85,6 +85,16 @@ from farfield.functional._interpreter._script import script_trace as script_trac
 from farfield.functional._interpreter._script import truncated_kernel as truncated_kernel
 from farfield.functional._interpreter._script import type_distance as type_distance
 from farfield.functional._interpreter._script import type_matching as type_matching
+from farfield.functional._learning._adversarial import (
+    adversarial_direction as adversarial_direction,
+)
+from farfield.functional._learning._consistency import kl_divergence as kl_divergence
+from farfield.functional._learning._consistency import log_probabilities as log_probabilities
+from farfield.functional._learning._consistency import probabilities as probabilities
+from farfield.functional._learning._consistency import squared_distance as squared_distance
+from farfield.functional._learning._mixtures import mix as mix
+from farfield.functional._learning._mixtures import mix_pairs as mix_pairs
+from farfield.functional._learning._teachers import running_mean as running_mean
 from farfield.functional._memory._dnc import DNCParameters as DNCParameters
 from farfield.functional._memory._dnc import DNCState as DNCState
 from farfield.functional._memory._dnc import dnc_interface_sizes as dnc_interface_sizes

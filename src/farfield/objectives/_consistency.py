@@ -10,11 +10,10 @@ from typing import Annotated, final
 
 import torch
 from torch import Tensor
-from torch.nn.functional import logsigmoid
 
 from farfield.core import TRAINING, Problems, Stream
 from farfield.core.internal import Fraction, Limits, NonNegativeFloat, Size, check_fields
-from farfield.functional.internal import as_fractions
+from farfield.functional.internal import as_fractions, probabilities, squared_distance
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 
 
@@ -95,26 +94,6 @@ def check_classes(sets: Mapping[str, Problems], consistency: str) -> None:
         raise ValueError(f"targets must be classes, as integers, got {kind}")
 
 
-def probabilities(outputs: Tensor) -> Tensor:
-    """Compute the probabilities of classes; of yes, where there is one logit for yes and no.
-
-    Args:
-        outputs: Logits, `(*, class)`.
-    """
-    return outputs.sigmoid() if outputs.shape[-1] == 1 else outputs.softmax(-1)
-
-
-def log_probabilities(outputs: Tensor) -> Tensor:
-    """Compute the logarithms of probabilities of classes, two of them for one logit of yes and no.
-
-    Args:
-        outputs: Logits, `(*, class)`.
-    """
-    if outputs.shape[-1] > 1:
-        return outputs.log_softmax(-1)
-    return torch.cat([logsigmoid(outputs), logsigmoid(-outputs)], dim=-1)
-
-
 def distance(outputs: Tensor, target: Tensor, *problems: Problems) -> Tensor:
     """Compute the mean squared distance of probabilities over problems, answers and classes.
 
@@ -123,7 +102,7 @@ def distance(outputs: Tensor, target: Tensor, *problems: Problems) -> Tensor:
         target: Probabilities of the same shape, to which no gradient passes.
         problems: The problems that are answered, as in `mean_of_asked`.
     """
-    return mean_of_asked((probabilities(outputs) - target.detach()).square(), *problems)
+    return mean_of_asked(squared_distance(outputs, target.detach()), *problems)
 
 
 def mean_of_asked(values: Tensor, *problems: Problems) -> Tensor:

@@ -19,7 +19,7 @@ from farfield.core.internal import (
     check_fields,
     layer_by_name,
 )
-from farfield.functional.internal import as_fractions, is_transformed
+from farfield.functional.internal import as_fractions, is_transformed, mix, mix_pairs
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 
 INPUT: Final = "input"
@@ -79,20 +79,6 @@ MANY: Final = 2**62
 """Bound of the number from which one of a yet unknown number of layers is taken."""
 
 
-def mix(first: Tensor, second: Tensor, weight: Tensor) -> Tensor:
-    """Compute the mixture `weight · first + (1 − weight) · second`.
-
-    Args:
-        first: Any tensor.
-        second: One of the same shape.
-        weight: Weight of the first, `()`, or one for each row.
-    """
-    weight = weight.to(first.dtype)
-    if weight.ndim:
-        weight = weight.reshape(-1, *(1,) * (first.ndim - 1))
-    return torch.lerp(second, first, weight)
-
-
 def draw_pairs(
     problems: Problems,
     alpha: float,
@@ -122,17 +108,6 @@ def draw_pairs(
     }
     device = problems.index.device
     return {name: torch.from_numpy(np.asarray(n)).to(device) for name, n in drawn.items()}
-
-
-def mix_pairs(x: Tensor, weight: Tensor, partner: Tensor) -> Tensor:
-    """Mix every problem with its partner.
-
-    Args:
-        x: `(batch, *)`.
-        weight: Weight of the first, `()` or `(batch,)`.
-        partner: Positions of the second, `(batch,)`.
-    """
-    return mix(x, x.index_select(0, partner), weight)
 
 
 ENCODER: Final = "encoder"

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from farfield.core import TRAINING, Problems, Stream
 from farfield.core.internal import Fraction, NonNegativeFloat, PositiveFloat
+from farfield.functional.internal import mix_pairs, probabilities, running_mean
 from farfield.objectives._consistency import (
     ConsistencyRule,
     check_logits,
     distance,
-    probabilities,
     ramp_up,
 )
 from farfield.objectives._mixup import (
@@ -23,7 +23,6 @@ from farfield.objectives._mixup import (
     check_hidden,
     check_layers,
     draw_pairs,
-    mix_pairs,
     mixed_loss,
     mixed_outputs,
 )
@@ -119,7 +118,7 @@ class TeacherRule(ConsistencyRule):
         names = update.network.mutable_buffers()
         vectors = update.network.power_vectors()
         buffers = {name: tensors[name].detach().clone() for name in names if name not in vectors}
-        return {**state, **_mean(state, buffers, _kept(state, self.decay))}
+        return {**state, **running_mean(state, buffers, _kept(state, self.decay))}
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
         """Compute the running mean of the weights, one step on.
@@ -132,7 +131,7 @@ class TeacherRule(ConsistencyRule):
         del progress
         if self.decay is None:
             return state
-        weights = _mean(state, parameters, _kept(state, self.decay))
+        weights = running_mean(state, parameters, _kept(state, self.decay))
         count = {COUNT: state[COUNT] + 1} if self.warmup else {}
         return {**state, **weights, **count}
 
@@ -157,18 +156,6 @@ def _kept(state: Tensors, decay: float) -> float | Tensor:
         return decay
     count = state[COUNT].double() + 1
     return (count / (count + 1)).clamp(max=decay)
-
-
-def _mean(state: Tensors, new: Tensors, kept: float | Tensor) -> dict[str, Tensor]:
-    """Compute the running means of floating-point numbers, one step on; counts stay."""
-
-    def mean(old: Tensor, tensor: Tensor) -> Tensor:
-        if not old.is_floating_point():
-            return tensor
-        own = kept.to(old.dtype) if isinstance(kept, Tensor) else kept
-        return own * old + (1 - own) * tensor
-
-    return {name: mean(state[name], new[name]) for name in state.keys() & new.keys()}
 
 
 @final

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import cast, final
 
-import torch
 from torch import Tensor
 
 from farfield.core import Problems, Stream, tap_layers
 from farfield.core.internal import Depth, NonNegativeFloat, PositiveFloat, layer_by_name
+from farfield.functional.internal import (
+    adversarial_direction,
+    kl_divergence,
+    log_probabilities,
+)
 from farfield.objectives._consistency import (
     ConsistencyRule,
     draw_noise,
-    log_probabilities,
     mean_of_asked,
     moved,
 )
@@ -102,15 +106,14 @@ class VAT(ConsistencyRule):
 
         def divergence(shift: Tensor, parameters: Tensors) -> Tensor:
             outputs = self._moved_outputs(update, shift, {**parameters, **_buffers(update)})
-            apart = (before.exp() * (before - log_probabilities(outputs))).sum(-1)
-            return mean_of_asked(apart, problems)
+            return mean_of_asked(kl_divergence(before, log_probabilities(outputs)), problems)
 
-        direction = _unit(update.draws["direction"])
-        # Rounding errors of answers count 1 / step times in the gradient, also between seeds that
-        # train together and alone.
-        for _ in range(self.iterations):
-            gradient = torch.func.grad(divergence)(self.step * direction, fixed)
-            direction = _unit(gradient.detach())
+        direction = adversarial_direction(
+            partial(divergence, parameters=fixed),
+            update.draws["direction"],
+            step=self.step,
+            iterations=self.iterations,
+        )
         loss = supervised + self.weight * divergence(self.radius * direction, {})
         if self.entropy:
             logs = mean_of_asked((answers.exp() * answers).sum(-1), problems)
@@ -140,10 +143,3 @@ def _buffers(update: Update) -> dict[str, Tensor]:
     """Copy the buffers of a network that a call may change."""
     tensors = update.network.tensors()
     return {name: tensors[name].clone() for name in update.network.mutable_buffers()}
-
-
-def _unit(x: Tensor) -> Tensor:
-    """Scale the direction of each problem to length 1; a direction of zeros stays zero."""
-    each = x.flatten(1)
-    each = each / each.abs().amax(1, keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
-    return torch.nn.functional.normalize(each, dim=1).reshape(x.shape)

@@ -1,0 +1,1 @@
+"""Functions of learning rules: mixtures, consistency, adversarial directions."""
