@@ -126,6 +126,11 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
 
 UNCITED = {
     "adversarial_direction",
+    "consistency",
+    "label_smoothing",
+    "mean_teacher",
+    "mixup",
+    "vat_loss",
     "kl_divergence",
     "log_probabilities",
     "mix",

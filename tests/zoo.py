@@ -2037,6 +2037,12 @@ TOGETHER = {
 # mechanisms.
 ELSEWHERE = {
     "adversarial_direction",
+    "vat_loss",
+    "consistency",
+    "label_smoothing",
+    "ict_loss",
+    "mixup",
+    "mean_teacher",
     "kl_divergence",
     "log_probabilities",
     "mix",

@@ -14,6 +14,12 @@ from farfield.functional._interpreter._modulated_attention import (
 from farfield.functional._interpreter._modulated_attention import modulated_mlp as modulated_mlp
 from farfield.functional._interpreter._script import script as script
 from farfield.functional._interpreter._script import type_inference as type_inference
+from farfield.functional._learning._adversarial import vat_loss as vat_loss
+from farfield.functional._learning._consistency import consistency as consistency
+from farfield.functional._learning._losses import label_smoothing as label_smoothing
+from farfield.functional._learning._mixtures import ict_loss as ict_loss
+from farfield.functional._learning._mixtures import mixup as mixup
+from farfield.functional._learning._teachers import mean_teacher as mean_teacher
 from farfield.functional._memory._dnc import dnc as dnc
 from farfield.functional._memory._mnm import mnm as mnm
 from farfield.functional._memory._ntm import ntm as ntm

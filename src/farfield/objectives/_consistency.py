@@ -13,6 +13,7 @@ from torch import Tensor
 
 from farfield.core import TRAINING, Problems, Stream
 from farfield.core.internal import Fraction, Limits, NonNegativeFloat, Size, check_fields
+from farfield.functional import consistency
 from farfield.functional.internal import as_fractions, probabilities, squared_distance
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 
@@ -212,11 +213,11 @@ class PiModel(ConsistencyRule):
         supervised = self.supervised(update)
         views = update.batches[self.consistency], update.second_view(self.consistency)
         first, second = (
-            probabilities(update.outputs(moved(problems, self.noise * update.draws[name])))
+            update.outputs(moved(problems, self.noise * update.draws[name]))
             for name, problems in zip(("first", "second"), views, strict=True)
         )
         weight = self.weight * ramp_up(update.progress, self.ramp)
-        apart = mean_of_asked((first - second).square(), views[0])
+        apart = mean_of_asked(consistency(first, second, reduction="none"), views[0])
         return supervised + weight * apart, update.state
 
 

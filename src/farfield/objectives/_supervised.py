@@ -12,6 +12,7 @@ from torch import Tensor
 
 from farfield.core import TRAINING, Problems, Stream
 from farfield.core.internal import Fraction, check_fields
+from farfield.functional import label_smoothing
 from farfield.objectives._consistency import check_classes, check_logits
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 
@@ -82,12 +83,13 @@ class LabelSmoothing(Objective):
         """
         outputs, problems = update.outputs(), update.problems
         check_logits(outputs, problems)
-        classes = max(2, outputs.shape[-1])
         target, asked = problems.target, problems.asked
-        targets = [torch.where(asked, torch.full_like(target, k), target) for k in range(classes)]
-        every = [
-            update.task_loss(outputs, dataclasses.replace(problems, target=target))
-            for target in targets
-        ]
-        right, even = update.task_loss(outputs, problems), torch.stack(every).mean(0)
-        return ((1 - self.smoothing) * right + self.smoothing * even).mean(), update.state
+
+        def loss(outputs: Tensor, classes: Tensor) -> Tensor:
+            answers = torch.where(asked, classes, target)
+            return update.task_loss(outputs, dataclasses.replace(problems, target=answers))
+
+        values = label_smoothing(
+            outputs, target, smoothing=self.smoothing, loss=loss, reduction="none"
+        )
+        return values.mean(), update.state

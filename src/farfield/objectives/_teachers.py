@@ -11,11 +11,13 @@ from torch import Tensor
 
 from farfield.core import TRAINING, Problems, Stream
 from farfield.core.internal import Fraction, NonNegativeFloat, PositiveFloat
+from farfield.functional import consistency
 from farfield.functional.internal import mix_pairs, probabilities, running_mean
 from farfield.objectives._consistency import (
     ConsistencyRule,
     check_logits,
     distance,
+    mean_of_asked,
     ramp_up,
 )
 from farfield.objectives._mixup import (
@@ -211,7 +213,8 @@ class MeanTeacher(TeacherRule):
         student = update.outputs(problems)
         teacher, state = self.teach(update, update.second_view(self.consistency))
         weight = self.weight * ramp_up(update.progress, self.ramp)
-        loss = supervised + weight * distance(student, probabilities(teacher), problems)
+        apart = mean_of_asked(consistency(student, teacher.detach(), reduction="none"), problems)
+        loss = supervised + weight * apart
         return loss, self.follow(update, state)
 
 
