@@ -101,7 +101,7 @@ class ArrayTask(OneContext):
 
     **Worked example.**
 
-    ```python
+    ```text
     task = ArrayTask(
         {"training": (x, y), "summer": (x2, y2)}, distances={"summer": 6}, unit="months"
     )
