@@ -62,6 +62,7 @@ CONTENTS = {
         "docs/normalizers",
         "docs/migration",
         "docs/tasks",
+        "docs/large-data",
         "docs/command-line",
         "docs/what-a-record-knows",
         "docs/from-a-laptop-to-a-cluster",
