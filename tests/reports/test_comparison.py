@@ -105,9 +105,18 @@ def test_every_format_has_the_numbers(store: Store, tmp_path: Path) -> None:
     assert float(row["mean"]) == pytest.approx(sum(SCORES["lstm"].values()) / 4)
     assert float(row["difference"]) == pytest.approx(-0.25)
     assert (row["networks"], row["pairs"], float(row["distance"])) == ("4", "4", 98)
-    assert written["table.tex"].read_text().startswith("\\begin{tabular}{l")
-    assert "65.6 $\\pm$ 6.0 \\%" in written["table.tex"].read_text()
-    assert "65.6 ± 6.0 %" in written["table.md"].read_text() == f"{comparison}\n"
+    assert (
+        r"lstm & \textbf{100.0 $\pm$ 0.0} & 65.6 $\pm$ 6.0 \\" in written["table.tex"].read_text()
+    )
+    assert "65.6 ± 6.0 |" in written["table.md"].read_text() == f"{comparison}\n"
+    (scores,) = (
+        row for row in csv.DictReader(written["scores.csv"].read_text().splitlines())
+        if row["model"] == "lstm"
+    )  # fmt: skip
+    assert float(scores[FAR]) == pytest.approx(float(row["mean"]))
+    assert "-0.25" in written["differences.csv"].read_text()
+    assert r"$-$25.0 [" in written["differences.tex"].read_text()
+    assert "aggregates.csv" not in written  # of a single regime
     found = {name: path.read_bytes() for name, path in written.items()}
     assert found["profile.png"][1:4] == b"PNG"
     assert b"<svg" in found["profile.svg"]
@@ -117,7 +126,7 @@ def test_every_format_has_the_numbers(store: Store, tmp_path: Path) -> None:
 HOSTILE = {
     r"$\frac{1$ of mine": (r"\$\\frac{1\$ of mine", r"\$\textbackslash{}frac\{1\$ of mine"),
     "two\nlines\n\nof it": ("two lines of it", "two lines of it"),
-    "a | b `c` *d* <e>": (r"a \| b \`c\` \*d\* \<e>", "a | b `c` *d* <e>"),
+    "a | b `c` *d* <e>": (r"a \| b \`c\` \*d\* \<e>", "a | b `c` *d* $<$e$>$"),
     "100 % & #1_2 ^~": ("100 % & #1_2 ^~", r"100 \% \& \#1\_2 \textasciicircum{}\textasciitilde{}"),
     "\x1b[2J\udcff": (r"\\x1b[2J\\udcff", r"\textbackslash{}x1b[2J\textbackslash{}udcff"),
     "_$x$ and $y": (r"_\$x\$ and \$y", r"\_\$x\$ and \$y"),
@@ -187,28 +196,38 @@ def _on(task: str, *means: float) -> ExtrapolationProfile:
     return dataclasses.replace(_profile(*means), task=task)
 
 
-def test_latex_has_a_row_for_each_model_and_a_column_for_each_task(tmp_path: Path) -> None:
-    tasks = ("one", "two", "three & more of its words")
+def _row(*cells: str) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def test_latex_has_a_row_for_each_model_and_a_column_for_each_regime(tmp_path: Path) -> None:
+    tasks = ("one", "two&three four&five")
     profiles = [(who, _on(task, 0.9, 0.8, 0.7)) for who in ("mine", "other") for task in tasks]
     profiles[0] = ("mine", _on("one", 0.9, 0.8, 0.1225))
     Comparison(profiles=tuple(profiles[:-1]), against="mine").write(tmp_path)
     lines = (tmp_path / "table.tex").read_text().splitlines()
-    third = r"\shortstack[r]{three \& more of\\its words\\farther} \\"
+    heads = [
+        r"\shortstack[r]{" + "\\\\".join((*task, regime)) + "}"
+        for task in (("one",), (r"two\&three", r"four\&five"))
+        for regime in ("training", "far", "farther")
+    ]
+    high, far, low = (f"{mean} $\\pm$ 1.2" for mean in ("90.0", "80.0", "70.0"))
+    bold = [r"\textbf{" + mean + "}" for mean in (high, far, low)]
     assert lines == [
-        r"\begin{tabular}{lrrr}",
+        r"\begin{tabular}{@{}lrrrrrr@{}}",
         r"\toprule",
-        r"model & \shortstack[r]{one\\farther} & \shortstack[r]{two\\farther} & " + third,
+        _row("model", *heads),
         r"\midrule",
-        r"mine & 12.3 $\pm$ 1.2 \% & 70.0 $\pm$ 1.2 \% & 70.0 $\pm$ 1.2 \% \\",
-        r"other & 70.0 $\pm$ 1.2 \% & 70.0 $\pm$ 1.2 \% & -- \\",
+        _row("mine", bold[0], bold[1], r"12.3 $\pm$ 1.2", *bold),
+        _row("other", *bold, "--", "--", "--"),
+        _row("floor (guessing)", *["25"] * 6),
         r"\bottomrule",
         r"\end{tabular}",
-        "% mean and standard error, 3 networks",
+        r"% Mean $\pm$ standard error of accuracy in \%; 3 networks; best mean in bold.",
     ]
     Comparison(profiles=(profiles[0],), against="mine").write(tmp_path)
     lines = (tmp_path / "table.tex").read_text().splitlines()
-    assert lines[0] == r"\begin{tabular}{lrrr}"  # few regimes have a column each
-    assert r"\shortstack[r]{one\\training} & \shortstack[r]{one\\far} &" in lines[2]
+    assert lines[2] == r"model & training & far & farther \\"  # all of one task
 
 
 def test_a_table_is_written_by_the_end_of_its_name(tmp_path: Path) -> None:

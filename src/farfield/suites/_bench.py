@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import re
 import sys
@@ -207,10 +208,27 @@ class Benchmark:
         )  # fmt: skip
 
     def __str__(self) -> str:
+        tables = [f"{self.summary}\n", *(f"{one}\n" for one in self._aggregates)]
+        return "\n".join([*tables, *self._remarks])
+
+    def _repr_html_(self) -> str:
+        """Format the tables in HTML, as a notebook shows them."""
+        tables = [table._repr_html_() for table in (self.summary, *self._aggregates)]
+        return "".join([*tables, *(f"<p>{html.escape(one)}</p>" for one in self._remarks)])
+
+    @property
+    def _aggregates(self) -> list[Tabular]:
+        """Aggregates over test regimes, where there are several."""
+        found = self.comparison.aggregates
+        return [found] if any(row["regimes"] > 1 for row in found.values) else []
+
+    @property
+    def _remarks(self) -> list[str]:
+        """Budget, and the tasks that the module was not trained on."""
         misfits = [
             f"not trained on {one.subject} ({one.task}): {one.reason}" for one in self.misfits
         ]
-        return "\n".join([str(self.summary), "", self.budget, *misfits])
+        return [self.budget, *misfits]
 
     @check_arguments
     def write(self, folder: str | Path) -> list[Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,16 +16,17 @@ from farfield.metrics import Interval
 from farfield.metrics.internal import SeededDifference, seeded_difference
 from farfield.records import Store
 from farfield.records.internal import write_whole
+from farfield.reports._profile import _comparison_tables as _tables
 from farfield.reports._profile._extrapolation import (
     ExtrapolationProfile,
     Point,
     extrapolation_profile,
 )
 from farfield.reports._profile._pictures import pdf, png, svg
-from farfield.reports._profile._series import FEWEST, networks_note
+from farfield.reports._profile._series import FEWEST
 from farfield.reports._profile._theme import LIGHT, Theme
 from farfield.reports._report import _text as text
-from farfield.reports._report._tabular import Tabular, latex_words
+from farfield.reports._report._tabular import Tabular
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -121,11 +121,11 @@ class Comparison:
         """Differences of all other models from `against`, in every regime that both have."""
         base = {
             (task, regime): point
-            for name, task, regime, point in self._points
+            for name, task, regime, point in self.points
             if name == self.against
         }
         found = []
-        for name, task, regime, point in self._points:
+        for name, task, regime, point in self.points:
             other = base.get((task, regime))
             if name == self.against or other is None:
                 continue
@@ -145,8 +145,8 @@ class Comparison:
         return tuple(found)
 
     @property
-    def _points(self) -> list[tuple[str, str, str, Point]]:
-        """Model, task, regime and point: task by task, outwards from training."""
+    def points(self) -> list[tuple[str, str, str, Point]]:
+        """Names of model, task and regime with each point, outwards from training in each task."""
         every = [
             (name, profile.task, point.regime, point)
             for name, profile in self.profiles
@@ -163,7 +163,7 @@ class Comparison:
         """Comparison as a table: a row for each model in each regime."""
         pairs = {(pair.first, pair.task, pair.regime): pair for pair in self.pairs}
         every = [(name, task, point, pairs.get((name, task, regime)))
-                 for name, task, regime, point in self._points]  # fmt: skip
+                 for name, task, regime, point in self.points]  # fmt: skip
         return Tabular(
             headings=(
                 "model", "task", "regime", "distance", "score ± SE", "95 % interval", "floor",
@@ -181,36 +181,46 @@ class Comparison:
             ),
         )  # fmt: skip
 
-    def __str__(self) -> str:
-        return str(self.tabular)
+    @property
+    def scores(self) -> Tabular:
+        """Means with standard errors for a paper: models by regimes, the best in bold.
 
-    def _latex(self) -> str:
-        """Compute the scores as papers print them, with the rules of `booktabs`: models as rows.
-
-        A column is a regime, with its task above it. Of more than eight the one furthest from
-        training represents each task; `tabular` has all.
+        More than eight regimes are rows, with the models as columns. Of more than eight models in
+        more than eight regimes, the regime furthest from training represents each task. Models
+        with few results are left out, and counted in the note; `tabular` has all.
         """
-        points = {(name, task, regime): point for name, task, regime, point in self._points}
-        columns = [*dict.fromkeys((task, regime) for _, task, regime, _ in self._points)]
-        if len(columns) > MOST_COLUMNS:
-            columns = [*dict(columns).items()]
-        cells = {place: point for place, point in points.items() if place[1:] in columns}
-        counts = {len(point.values) for point in cells.values()}
-        said = networks_note((min(counts), max(counts))[: len(counts)])
-        rows = [
-            [latex_words(name)]
-            + [
-                latex_words(cells[name, *place].cells[2] if (name, *place) in cells else "–")
-                for place in columns
-            ]
-            for name in self.names
-        ]
-        head = ["model", *(_heading(*place) for place in columns)]
-        lines = [" & ".join(row) + r" \\" for row in (head, *rows)]
-        begin = f"\\begin{{tabular}}{{l{'r' * len(columns)}}}"
-        top = [begin, r"\toprule", lines[0], r"\midrule"]
-        end = [r"\bottomrule", r"\end{tabular}", f"% mean and standard error, {said}", ""]
-        return "\n".join([*top, *lines[1:], *end])
+        return _tables.scores(self)
+
+    @property
+    def differences(self) -> Tabular:
+        """Differences from `against` with intervals and numbers of pairs, laid out as `scores`."""
+        return _tables.differences(self)
+
+    @property
+    def aggregates(self) -> Tabular:
+        """Skill of each model over all regimes far from training.
+
+        Mean, interquartile mean, its difference from `against`, the probability of improvement,
+        and the shares of networks above 25, 50 and 75 % of the skill.
+        """
+        return _tables.aggregates(self)
+
+    @property
+    def _shown(self) -> dict[str, Tabular]:
+        """Tables by name: no differences of a single model, no aggregates of a single regime."""
+        found, aggregates = {"scores": self.scores}, self.aggregates
+        if self.pairs:
+            found["differences"] = self.differences
+        if any(row["regimes"] > 1 for row in aggregates.values):
+            found["aggregates"] = aggregates
+        return found
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self._shown.values()))
+
+    def _repr_html_(self) -> str:
+        """Format the tables in HTML, as a notebook shows them."""
+        return "".join(table._repr_html_() for table in self._shown.values())
 
     def figure(self, theme: Theme = LIGHT) -> Picture:
         """Return the profiles as a picture, a panel for each task.
@@ -228,7 +238,11 @@ class Comparison:
 
     @check_arguments
     def write(self, folder: str | Path) -> list[Path]:
-        """Write pictures and tables to a folder: `profile.png`, `.pdf`, `.svg`, `table.csv`, ….
+        """Write pictures and tables to a folder.
+
+        The picture is `profile.png`, `.pdf` and `.svg`; `table.csv` has every number, `table.md`
+        all printed tables, `table.tex` the scores. `scores.csv`, `differences` and `aggregates`
+        (`.csv`, `.tex`) are the tables of these names.
 
         Args:
             folder: Where to; made if need be.
@@ -242,10 +256,12 @@ class Comparison:
         for suffix, encode in PICTURES.items():
             written.append(place / f"profile{suffix}")
             write_whole(written[-1], encode(figure))
-        table = self.tabular
-        written += [table.write(place / f"table{end}") for end in (".csv", ".md")]
-        write_whole(place / "table.tex", self._latex().encode(errors="backslashreplace"))
-        return [*written, place / "table.tex"]
+        written += [self.tabular.write(place / "table.csv"), place / "table.md"]
+        write_whole(written[-1], f"{self}\n".encode(errors="backslashreplace"))
+        for name, table in self._shown.items():
+            written.append(table.write(place / f"{name}.csv"))
+            written.append(table.write(place / f"{'table' if name == 'scores' else name}.tex"))
+        return written
 
 
 @check_arguments
@@ -288,12 +304,6 @@ def compare(
     return Comparison(profiles=tuple(profiles), against=first if against is None else against)
 
 
-def _heading(task: str, regime: str) -> str:
-    """Format a task above a regime, as a heading in LaTeX."""
-    lines = [*textwrap.wrap(task, HEADING, break_long_words=False), regime]
-    return r"\shortstack[r]{" + r"\\".join(map(latex_words, lines)) + "}"
-
-
 def _interval(point: Point) -> str:
     """Format the interval of a mean in the shown unit, cut to possible scores."""
     interval, written = point.interval, point.measure.written
@@ -307,23 +317,7 @@ def _difference(point: Point, pair: Pair | None) -> tuple[str, str]:
     if pair is None:
         return text.MISSING, text.MISSING
     p = text.MISSING if pair.p is None or math.isnan(pair.p) else f"{pair.p:.2g}"
-    return written_difference(point, pair), p
-
-
-def written_difference(point: Point, pair: Pair, sign: int = 1) -> str:
-    """Format a difference with its interval and the number of pairs, e.g. `+3.1 [1.0, 5.2] (5)`.
-
-    Args:
-        point: Point of one of the models, for the unit.
-        pair: The difference.
-        sign: -1 for second − first.
-    """
-    scale, digits = (100, 1) if point.measure.percent else (1, 4)
-    ends = (pair.interval.low, pair.interval.high) if pair.interval else ()
-    numbers = (pair.difference.value, *ends[::sign])
-    mean, *shown = (text.signed(sign * scale * number, digits) for number in numbers)
-    interval = f" [{', '.join(shown)}]" if shown else ""
-    return f"{mean}{interval} ({pair.difference.pairs})"
+    return _tables.written_difference(point, pair), p
 
 
 def _tested(pair: Pair | None) -> dict[str, Any]:

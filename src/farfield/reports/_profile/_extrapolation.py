@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import statistics
 from collections.abc import Collection, Sequence
@@ -58,6 +59,14 @@ class Point:
     def by_seed(self) -> dict[int, float]:
         """Score by seed, of each network that did not diverge."""
         return dict(zip(self.seeds, self.values, strict=True))
+
+    @property
+    def skill(self) -> tuple[float, ...]:
+        """Score of each network, 0 at the floor and 1 for the best; empty for unbounded scores."""
+        reach = self.measure.best - self.floor
+        if not math.isfinite(reach) or reach == 0:
+            return ()
+        return tuple((value - self.floor) / reach for value in self.values)
 
     @property
     def mean(self) -> float:
@@ -143,6 +152,11 @@ class ExtrapolationProfile:
 
     def __str__(self) -> str:
         return "\n".join([str(self.tabular), *self._notes])
+
+    def _repr_html_(self) -> str:
+        """Format the profile in HTML, as a notebook shows it."""
+        notes = "".join(f"<p>{html.escape(note.strip())}</p>" for note in self._notes)
+        return f"{self.tabular._repr_html_()}{notes}"
 
     @property
     def tabular(self) -> Tabular:
