@@ -22,7 +22,6 @@ from farfield.reports._export._recorded import recorded_reports as recorded_repo
 from farfield.reports._problems._pictures import one_problem as one_problem
 from farfield.reports._problems._pictures import problem_picture as problem_picture
 from farfield.reports._profile._comparison import Pair as Pair
-from farfield.reports._profile._comparison_tables import written_difference as written_difference
 from farfield.reports._profile._extrapolation import Point as Point
 from farfield.reports._profile._extrapolation import recorded_profile as recorded_profile
 from farfield.reports._profile._pictures import profiles as profiles

@@ -21,7 +21,7 @@ from farfield.execution.internal import News
 from farfield.experiments import Experiment, Spec
 from farfield.records import Store
 from farfield.reports import Comparison, ExtrapolationProfile, Tabular, extrapolation_profile
-from farfield.reports.internal import Point, written_difference
+from farfield.reports.internal import Point
 from farfield.suites._recorded import Recorded, recorded
 from farfield.suites._suites import SUITES, Item, Suite
 from farfield.tasks import TRAINING, is_at_hand
@@ -191,7 +191,7 @@ class Benchmark:
             cells.append(
                 (task, f"{point.distance:g} {point.unit}", point.cells[2], point.cells[4],
                  f"{rank} of {len(rivals) + 1}", best, rivals[best].cells[2],
-                 written_difference(point, pair, -1))
+                 pair.written(point.measure, -1))
             )  # fmt: skip
             values.append(
                 {"task": task, **point.fields, "rank": rank, "models": len(rivals) + 1,

@@ -13,7 +13,7 @@ from farfield.core.internal import check_arguments, expand_home
 from farfield.experiments import Experiment
 from farfield.experiments.internal import source_of_value
 from farfield.metrics import Interval
-from farfield.metrics.internal import SeededDifference, seeded_difference
+from farfield.metrics.internal import Measure, SeededDifference, seeded_difference
 from farfield.records import Store
 from farfield.records.internal import write_whole
 from farfield.reports._profile import _comparison_tables as _tables
@@ -78,6 +78,20 @@ class Pair:
     def p(self) -> float | None:
         """Probability of Student's test, of this pair alone; `None` for fewer than 3 networks."""
         return self.difference.p if self.fewest >= FEWEST else None
+
+    def written(self, measure: Measure, sign: int = 1) -> str:
+        """Format the difference with its interval and number of pairs: `+3.1 [1.0, 5.2] (5)`.
+
+        Args:
+            measure: Measure of the scores, for the unit.
+            sign: -1 for second − first.
+        """
+        scale, digits = (100, 1) if measure.percent else (1, 4)
+        ends = (self.interval.low, self.interval.high) if self.interval else ()
+        numbers = (self.difference.value, *ends[::sign])
+        mean, *shown = (text.signed(sign * scale * number, digits) for number in numbers)
+        interval = f" [{', '.join(shown)}]" if shown else ""
+        return f"{mean}{interval} ({self.difference.pairs})"
 
 
 @final
@@ -317,7 +331,7 @@ def _difference(point: Point, pair: Pair | None) -> tuple[str, str]:
     if pair is None:
         return text.MISSING, text.MISSING
     p = text.MISSING if pair.p is None or math.isnan(pair.p) else f"{pair.p:.2g}"
-    return _tables.written_difference(point, pair), p
+    return pair.written(point.measure), p
 
 
 def _tested(pair: Pair | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from farfield.tasks import TRAINING, VALIDATION
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from farfield.reports._profile._comparison import Comparison, Pair
+    from farfield.reports._profile._comparison import Comparison
 
 MOST_COLUMNS: Final = 8
 """Most models or regimes that have a column each."""
@@ -76,7 +76,7 @@ def differences(comparison: Comparison) -> Tabular:
     models, places = selected(comparison)
     points = {(name, *place): point for name, *place, point in comparison.points}
     rows = [
-        (pair.first, pair.task, pair.regime, point, written_difference(point, pair),
+        (pair.first, pair.task, pair.regime, point, pair.written(point.measure),
          pair.difference.value, None)
         for pair in comparison.pairs
         if pair.first in models and (pair.task, pair.regime) in places
@@ -244,22 +244,6 @@ def _laid_out(rows: Sequence[tuple[str, str, str, Point, str, float, Any]], note
     )  # fmt: skip
     many = len(found.headings) - 1 > MOST_COLUMNS >= len({name for name, *_ in rows} - {FLOOR})
     return found.transposed("regime") if many else found
-
-
-def written_difference(point: Point, pair: Pair, sign: int = 1) -> str:
-    """Format a difference with its interval and the number of pairs, e.g. `+3.1 [1.0, 5.2] (5)`.
-
-    Args:
-        point: Point of one of the models, for the unit.
-        pair: The difference.
-        sign: -1 for second − first.
-    """
-    scale, digits = (100, 1) if point.measure.percent else (1, 4)
-    ends = (pair.interval.low, pair.interval.high) if pair.interval else ()
-    numbers = (pair.difference.value, *ends[::sign])
-    mean, *shown = (text.signed(sign * scale * number, digits) for number in numbers)
-    interval = f" [{', '.join(shown)}]" if shown else ""
-    return f"{mean}{interval} ({pair.difference.pairs})"
 
 
 def _mean(point: Point) -> str:
