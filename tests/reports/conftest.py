@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import matplotlib as mpl
@@ -12,9 +13,11 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from farfield.reports import png
+from farfield.records import Store
+from farfield.reports import Plate, png
 from farfield.reports._report import _report
 from farfield.reports.internal import Levels
+from reports import exhibits
 
 BASELINES = Path(__file__).parent / "baselines"
 TOLERANCE = 32 if mpl.__version_info__ >= (3, 11) else 96
@@ -39,6 +42,25 @@ def _kept_levels(_levels: Levels) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_report, "Levels", lambda: _levels)
         yield
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Networks of the exhibits, each trained when a test first needs it."""
+    return Store(tmp_path_factory.mktemp("exhibits") / "runs")
+
+
+@pytest.fixture(scope="module")
+def small_world(store: Store) -> Iterator[None]:
+    """Images and short scores of agents for the exhibits that need them."""
+    with exhibits.small_world(store.folder.parent):
+        yield
+
+
+@pytest.fixture(scope="session")
+def plate(store: Store) -> Callable[[str], Plate]:
+    """Function from the name of an exhibit to its plate on small networks."""
+    return cache(lambda name: exhibits.plate_of(exhibits.ON_NETWORKS[name](), store))
 
 
 @pytest.fixture

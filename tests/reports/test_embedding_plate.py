@@ -1,93 +1,39 @@
-"""Embeddings against what they show: the numbers beside the paper's words, and the picture."""
+"""Embeddings and keys of trained networks: the numbers beside the paper's words, and pictures."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-import shutil
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
 from matplotlib.collections import PathCollection
 
-from farfield.execution import Here, run
-from farfield.execution.internal import Job
-from farfield.experiments import Experiment, Recipe, ScoringNetwork, Spec
-from farfield.models import LSTMScorer
-from farfield.nn import ContextNorm, MomentEncoder, SlotBatchNorm
-from farfield.records import Store, StoreError
-from farfield.reports import FIGURES, Figure, Plate, illustrate, png, tabulate
-from farfield.reports._exhibits._representations import embeddings_by_dimension
-from farfield.reports.internal import DARK, LIGHT
-from farfield.reproductions import Table
-from farfield.tasks import SameDifferent, VAECTranslation
+from farfield.analysis import key_overlap, keys_of
+from farfield.records import Store
+from farfield.reports import Plate, illustrate, tabulate
+from farfield.reports.internal import LIGHT
 from farfield.training import trained_network
 from farfield.training.internal import problems_of_run
 from oracles import keys as keys_oracle
 from oracles import lines as oracle
+from reports.exhibits import (
+    CONTEXTS,
+    KEYS,
+    SEEDS,
+    VAEC,
+    embedder,
+    figure_of,
+    of_embeddings,
+    of_keys,
+    on_networks,
+)
 from reproductions import made_up
 
-TASK = VAECTranslation(image_size=64, levels_per_region=3, num_levels=6, problems_per_regime=70)
-CONTEXTS = {
-    "Context norm.": Spec(ContextNorm),
-    "Batch norm.": Spec(SlotBatchNorm),
-    "No norm.": None,
-}
 DIMENSIONS = ("location-x", "location-y", "size", "brightness")
-SEEDS = (0, 3)
-
-
-def experiment(context: Spec | None) -> Experiment:
-    return Experiment(
-        task=TASK,
-        model=ScoringNetwork(
-            scorer=Spec(LSTMScorer, hidden_size=4),
-            encoder=Spec(MomentEncoder, num_maps=2, out_features=6),
-            context=context,
-        ),
-        recipe=Recipe(steps=4, batch_size=16),
-    )
-
-
-def figure_of(*rows: str) -> Figure:
-    claims = tuple(
-        dataclasses.replace(
-            made_up.claim(row=row),
-            paper="webb2020",
-            table="small",
-            column="Region 2",
-            regime="region-2",
-            subject="VAEC, regions",
-            free=(),
-            experiment=experiment(CONTEXTS[row]),
-        )
-        for row in rows
-    )
-    table = Table(key="webb2020/small", title="Small", claims=claims)
-    analyses = (embeddings_by_dimension(),)
-    return Figure(table=table, exhibits=analyses, says=FIGURES["webb2020/figure-s4"].says)
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    found = Store(tmp_path_factory.mktemp("embeddings") / "runs")
-    for context in CONTEXTS.values():
-        for seed in SEEDS:
-            run([Job(experiment=experiment(context), seed=seed)], found, Here())
-    return found
-
-
-def plate_of(figure: Figure, store: Store) -> Plate:
-    report = tabulate(figure.table, lambda claim: store.records(claim.experiment.key))
-    (plate,) = illustrate(figure, report, store)
-    return plate
-
-
-@pytest.fixture(scope="module")
-def plate(store: Store) -> Plate:
-    return plate_of(figure_of(*CONTEXTS), store)
+Plates = Callable[[str], Plate]
 
 
 def levels_of(row: str, terms: np.ndarray) -> np.ndarray:
@@ -109,8 +55,8 @@ def levels_of(row: str, terms: np.ndarray) -> np.ndarray:
 
 def expected(row: str, seed: int, store: Store) -> tuple[float, list[float]]:
     """Share of the first component and the R² along each dimension, over all 70 problems."""
-    problems = problems_of_run(TASK, seed)["region-2"]
-    network = trained_network(experiment(CONTEXTS[row]), seed, store)
+    problems = problems_of_run(VAEC, seed)["region-2"]
+    network = trained_network(embedder(CONTEXTS[row]), seed, store)
     with torch.inference_mode():
         z = network.embed(network.encode(problems.table()), problems.index).double().numpy()
     sequences = [
@@ -131,8 +77,9 @@ def expected(row: str, seed: int, store: Store) -> tuple[float, list[float]]:
 
 @pytest.mark.parametrize("row", CONTEXTS)
 def test_shares_and_linearity_are_those_of_all_networks(
-    row: str, plate: Plate, store: Store
+    row: str, plate: Plates, store: Store
 ) -> None:
+    plate = plate("embeddings_by_dimension")
     found = {finding.what: finding for finding in plate.findings}
     assert len(found) == len(plate.findings) == 3 * 5
     wanted = [expected(row, seed, store) for seed in SEEDS]
@@ -147,15 +94,17 @@ def test_shares_and_linearity_are_those_of_all_networks(
         assert float(ours.partition(" ")[0]) == pytest.approx(mean, abs=6e-4)
 
 
-def test_the_paper_s_words_stand_beside(plate: Plate) -> None:
-    said = {finding.what: finding.paper for finding in plate.findings}
+def test_the_paper_s_words_stand_beside(plate: Plates) -> None:
+    findings = plate("embeddings_by_dimension").findings
+    said = {finding.what: finding.paper for finding in findings}
     for row, percent in (("Context norm.", 80), ("Batch norm.", 62), ("No norm.", 90)):
         assert said[f"{row}: share of variance of component 1"].startswith(f"{percent} %")
         assert said[f"{row}: linearity along size"]
     assert "similarity" in said["Context norm.: linearity along brightness"]
 
 
-def test_the_picture_has_a_panel_for_each_dimension_of_each_row(plate: Plate) -> None:
+def test_the_picture_has_a_panel_for_each_dimension_of_each_row(plate: Plates) -> None:
+    plate = plate("embeddings_by_dimension")
     picture = plate.draw(LIGHT)
     grid = np.array(picture.axes).reshape(3, 4)
     heads = [axes.get_title(loc="left") for axes in grid[0]]
@@ -177,32 +126,68 @@ def test_the_picture_has_a_panel_for_each_dimension_of_each_row(plate: Plate) ->
     assert "of 70 problems" in plate.caption
 
 
-def test_the_picture_is_the_same_bytes_each_time(plate: Plate) -> None:
-    first, second, dark = (png(plate.draw(theme), dpi=30) for theme in (LIGHT, LIGHT, DARK))
-    assert first == second != dark
-
-
-def test_figures_without_runs_have_nothing_to_show(store: Store) -> None:
-    for number in range(3, 9):
-        figure = FIGURES[f"webb2020/figure-s{number}"]
-        report = tabulate(figure.table, lambda claim: [])
-        assert illustrate(figure, report, store) == ()
-
-
-def test_a_network_that_is_gone_is_an_error(store: Store, tmp_path: Path) -> None:
-    shutil.copytree(store.folder, tmp_path / "runs")
-    found, figure = Store(tmp_path / "runs"), figure_of("No norm.")
-    found.weights_path(experiment(None).key, 0).unlink()
-    with pytest.raises(StoreError, match=r"cannot read .*0\.safetensors"):
-        plate_of(figure, found)
-
-
 def test_problems_without_dimensions_are_refused(store: Store) -> None:
+    figure = of_embeddings("No norm.")
     claim = made_up.claim()
-    assert isinstance(claim.experiment.task, SameDifferent)
-    figure = dataclasses.replace(
-        figure_of("No norm."), table=Table(key="webb2021/other", title="Other", claims=(claim,))
-    )
+    figure = dataclasses.replace(figure, table=dataclasses.replace(figure.table, claims=(claim,)))
     report = tabulate(figure.table, lambda claim: made_up.records(claim, [50.0]))
     with pytest.raises(ValueError, match="must be of analogies in parts, got SameDifferent"):
+        illustrate(figure, report, store)
+
+
+# --- Keys -----------------------------------------------------------------------------------------
+
+
+def test_keys_are_measured_over_the_networks(plate: Plates, store: Store) -> None:
+    keys, overlaps = plate("keys_by_position"), []
+    for seed in SEEDS:
+        sets = problems_of_run(KEYS.task, seed)
+        network = trained_network(KEYS, seed, store)
+        count = min(len(sets["training"]), len(sets["withheld-95"]), 360)
+        overlaps.append(
+            key_overlap(
+                *(keys_of(network, sets[name][:count]) for name in ("training", "withheld-95"))
+            )
+        )
+    found = {finding.what: finding for finding in keys.findings}
+    confused = found["keys of places 4–9 nearest to one of places 1–3"]
+    mean = 100 * np.mean([overlap.confused for overlap in overlaps])
+    error = 100 * abs(overlaps[0].confused - overlaps[1].confused) / 2
+    assert confused.ours == f"{mean:.1f} ± {error:.1f} % (2 networks)"
+    assert confused.paper == "so the paper says"
+    recalled = found["recalled, places 1, 2, 3: training distinguished from test"].ours
+    means = [
+        100 * np.mean(part) for part in zip(*(o.recalled_accuracy for o in overlaps), strict=True)
+    ]
+    assert [float(part) for part in re.findall(r"([\d.]+) ±", recalled)] == pytest.approx(
+        means, abs=0.051
+    )
+    spread = [float(n) for n in re.findall(r"([\d.]+) ±", keys.findings[0].ours)]
+    assert spread[0] == pytest.approx(np.mean([o.spread[:3] for o in overlaps]), abs=6e-4)
+    assert spread[1] == pytest.approx(np.mean([o.spread[3:] for o in overlaps]), abs=6e-4)
+    assert len(keys.findings) == 8
+
+
+def test_the_picture_of_keys_has_three_panels(plate: Plates) -> None:
+    picture = plate("keys_by_position").draw(LIGHT)
+    heads = [axes.get_title(loc="left")[0] for axes in picture.axes]
+    assert heads == ["a", "b", "c"]
+    parts = [
+        [part for part in axes.collections if isinstance(part, PathCollection)]
+        for axes in picture.axes
+    ]
+    assert [len(part) for part in parts] == [9, 6, 6]
+    assert all(len(part.get_offsets()) == 40 for panel in parts for part in panel)
+    for axes, count in zip(picture.axes, (9, 3, 3), strict=True):
+        assert [text.get_text() for text in axes.texts] == [str(n + 1) for n in range(count)]
+        assert "component 1 (" in axes.get_xlabel()
+    assert "seed 0, 100 % of steps" in picture.get_suptitle()
+
+
+def test_keys_of_several_cells_are_refused(store: Store) -> None:
+    figure = of_keys()
+    (cell,) = figure.table.claims
+    both = figure_of(figure.exhibits[0], cell, dataclasses.replace(cell, row="B"))
+    report = on_networks(both, store)
+    with pytest.raises(ValueError, match="webb2021/figure must have one cell, got 2"):
         illustrate(figure, report, store)

@@ -1,7 +1,8 @@
-"""filmstrips: episodes of trained agents, and the mechanisms that were active in them."""
+"""Films of trained agents: episodes, and the mechanisms that were active in them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,61 +12,27 @@ from PIL import Image
 
 from farfield.analysis import watch_episode
 from farfield.core import stream
-from farfield.execution import Here, run
-from farfield.execution.internal import Job
-from farfield.experiments import AgentNetwork, Experiment, QuantileNetwork, Recipe, Spec
+from farfield.experiments import QuantileNetwork, Spec
 from farfield.models import ActorCritic
-from farfield.nn import GRULayer, LinearEncoder, QuantileHead, RIMs
-from farfield.objectives import PPO
+from farfield.nn import LinearEncoder, QuantileHead, RIMs
 from farfield.records import Store
-from farfield.reports import Figure, film, illustrate, tabulate
-from farfield.reports._exhibits import _mechanisms
-from farfield.reports._exhibits._mechanisms import filmstrips
+from farfield.reports import Plate, film
 from farfield.reports._exhibits._time_courses import time_courses
 from farfield.reports.internal import LIGHT
-from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
-from farfield.tasks import TRAINING, CheckedWorlds, ObjectPicking
-from worlds import score_episodes
+from farfield.tasks import TRAINING, CheckedWorlds
+from reports.exhibits import AGENTS, ROOM, of_filmstrips, on_networks
 
-ROOM = ObjectPicking(side=3, distractors=1, more_distractors=(), larger_sides=(), view=3)
-
-
-def experiment(core: Spec) -> Experiment:
-    return Experiment(
-        task=ROOM,
-        model=AgentNetwork(core=core, encoder=Spec(LinearEncoder, out_features=8)),
-        recipe=Recipe(steps=2, batch_size=4),
-        objective=PPO(rollout_length=5, epochs=1),
-    )
+pytestmark = pytest.mark.usefixtures("small_world")
+Plates = Callable[[str], Plate]
 
 
-MECHANISMS = experiment(Spec(RIMs, hidden_size=12, num_mechanisms=3, num_active=2))
-WITHOUT = experiment(Spec(GRULayer, hidden_size=4))
-
-
-def agent_of(what: Experiment) -> torch.nn.Module:
-    return what.model.build(ROOM, stream(3)).eval()
-
-
-def claim(row: str, what: Experiment) -> Claim:
-    return Claim(
-        paper="lamb2022",
-        table="agents",
-        row=row,
-        column="training",
-        published=Unpublished(runs=2, selection="last", split="new"),
-        experiment=what,
-        rule=VerdictRule(),
-        metric="success",
-        regime=TRAINING,
-        quick=1,
-        subject="Rooms",
-    )
+def agent_of(row: str) -> torch.nn.Module:
+    return AGENTS[row].model.build(ROOM, stream(3)).eval()
 
 
 def test_mechanisms_are_those_of_every_step() -> None:
     """Read one observation at a time, from the state in which the one before left the agent."""
-    agent = agent_of(MECHANISMS)
+    agent = agent_of("RIMs")
     assert isinstance(agent, ActorCritic)
     steps = []
 
@@ -88,7 +55,7 @@ def test_mechanisms_are_those_of_every_step() -> None:
 
 
 def test_an_agent_without_mechanisms_has_none_active() -> None:
-    assert watch_episode(agent_of(WITHOUT), ROOM, TRAINING, stream(0)).active.shape[1] == 0
+    assert watch_episode(agent_of("GRU"), ROOM, TRAINING, stream(0)).active.shape[1] == 0
     with pytest.raises(
         ValueError, match="agent must be an ActorCritic or a QuantileAgent, got Linear"
     ):
@@ -122,7 +89,7 @@ def test_an_agent_of_quantiles_takes_the_action_of_the_largest_mean(
 
 
 def test_a_film_is_a_strip_or_moves(tmp_path: Path) -> None:
-    episode = watch_episode(agent_of(MECHANISMS), ROOM, TRAINING, stream(0))
+    episode = watch_episode(agent_of("RIMs"), ROOM, TRAINING, stream(0))
     with Image.open(film(episode, tmp_path / "film.gif")) as moving:
         differ = np.diff(episode.pictures.astype(int), axis=0).any((1, 2, 3))
         assert moving.n_frames == 1 + differ.sum()  # equal frames are one that lasts longer
@@ -134,22 +101,10 @@ def test_a_film_is_a_strip_or_moves(tmp_path: Path) -> None:
         film(episode, tmp_path / "film.jpg")
 
 
-def test_a_filmstrip_shows_frames_over_mechanisms(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    score_episodes(monkeypatch, 4)
-    monkeypatch.setattr(_mechanisms, "EPISODES", 6)
-    store = Store(tmp_path / "runs")
-    for own in (MECHANISMS, WITHOUT):
-        run([Job(experiment=own, seed=0)], store, Here())
-    table = Table(
-        key="lamb2022/agents",
-        title="Agents",
-        claims=(claim("RIMs", MECHANISMS), claim("GRU", WITHOUT)),
-    )
-    exhibits = (time_courses(level=0.9, metric="success"), filmstrips(regime=TRAINING, least=3))
-    report = tabulate(table, lambda own: store.records(own.experiment.key))
-    courses, strips = illustrate(Figure(table=table, exhibits=exhibits), report, store)
+def test_a_filmstrip_shows_frames_over_mechanisms(plate: Plates, store: Store) -> None:
+    strips, figure = plate("filmstrips"), of_filmstrips()
+    report = on_networks(figure, store)
+    courses = time_courses(level=0.9, metric="success").plate(figure, report, None)
     assert "the last 100 episodes of training" in courses.caption
     assert [finding.what for finding in strips.findings] == ["RIMs: active sets"]
     assert strips.draw is not None
@@ -159,9 +114,9 @@ def test_a_filmstrip_shows_frames_over_mechanisms(
     assert len(bars) == 2 * len(axes.images)
     said = [" ".join(label.get_text().split()) for label in axes.texts]
     assert {"mechanism 1", "mechanism 2", "step 1"} <= {*said}
-    scores = [row.values[0] for row in report.rows]
-    (note,) = [one for one in said if one.startswith("1 of 1 network, seed 0, 100 % of steps;")]
-    assert f"success (%) of these {scores[0]:.1f}" in note
+    scores = [np.mean(row.values) for row in report.rows]
+    (note,) = [one for one in said if one.startswith("1 of 2 networks, seed 0, 100 % of steps;")]
+    assert f"success (%) of these {scores[0]:.1f} ± " in note
     assert f"all agents: {min(scores):.1f}" in note
     assert "chance" in note
     last = max(image.get_extent()[1] for image in axes.images)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-import torch
 from matplotlib.colors import to_hex
 
 from farfield.analysis import clustering, routing_of
@@ -18,120 +17,36 @@ from farfield.analysis.internal import (
     scores_without_functions,
 )
 from farfield.core import stream
-from farfield.execution import Here, run
-from farfield.execution.internal import Job
-from farfield.experiments import Experiment, Recipe, ScoringNetwork, SetNetwork, Spec
+from farfield.experiments import Spec
 from farfield.metrics import t_interval
-from farfield.models import WReN
-from farfield.nn import ComponentEncoder, NeuralInterpreter, PanelEncoder, PreNormTransformer
-from farfield.records import Record, Score, Store
-from farfield.reports import FIGURES, Figure, Plate, Quote, illustrate, tabulate
-from farfield.reports._exhibits._images import scored_matrix
-from farfield.reports._exhibits._routing import routing_paths, types_by_iteration
+from farfield.nn import NeuralInterpreter
+from farfield.records import Store
+from farfield.reports import FIGURES, Plate, tabulate
+from farfield.reports._exhibits._routing import types_by_iteration
 from farfield.reports._exhibits._scores import against_columns
-from farfield.reports._exhibits._sweeps import _cell, functions_removed, iterations_at_test
-from farfield.reports.internal import LIGHT, Exhibit
-from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
-from farfield.tasks import VALIDATION, FuzzyBoolean, ProgressiveMatrices
+from farfield.reports._exhibits._sweeps import _cell, iterations_at_test
+from farfield.reports.internal import LIGHT
+from farfield.tasks import VALIDATION
 from farfield.training import trained_network
 from farfield.training.internal import problems_of_run
+from reports.exhibits import (
+    INTERPRETER,
+    SEEDS,
+    SMALL,
+    TRANSFORMER,
+    figure_of,
+    fuzzy,
+    interpreter,
+    over,
+    plate_of,
+)
+from reproductions import made_up
 
-SEEDS = (0, 1)
-
-
-def experiment(core: Spec, *, points: int = 100) -> Experiment:
-    return Experiment(
-        task=FuzzyBoolean(variables=3, functions=2, training_points=points, validation_points=100),
-        model=SetNetwork(
-            core=core, encoder=Spec(ComponentEncoder, out_features=8), outputs_per_token=1
-        ),
-        recipe=Recipe(steps=2),
-    )
-
-
-INTERPRETER = Spec(NeuralInterpreter, num_functions=3, num_iterations=4)
-TRANSFORMER = Spec(PreNormTransformer, num_layers=1, num_heads=2)
-SMALL = experiment(INTERPRETER)
+Plates = Callable[[str], Plate]
 
 
-def claim(row: str, column: str, what: Experiment, group: str = "") -> Claim:
-    return Claim(
-        paper="gondal2021",
-        table="table-1",
-        row=row,
-        column=column,
-        published=Unpublished(runs=2, selection="last", split="new", unit="fraction"),
-        experiment=what,
-        rule=VerdictRule(),
-        metric="r2",
-        regime=VALIDATION,
-        quick=1,
-        subject="Fuzzy Boolean functions",
-        group=group,
-    )
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Finished runs of all tests of the file, each of which asks for those it needs."""
-    return Store(tmp_path_factory.mktemp("interpreter") / "runs")
-
-
-def ran(store: Store, *experiments: Experiment) -> None:
-    for own in experiments:
-        for seed in SEEDS:
-            run([Job(experiment=own, seed=seed)], store, Here())
-
-
-def recorded(own: Claim, values: list[float]) -> list[Record]:
-    """A made-up record for each score."""
-    return [
-        Record(
-            key=own.experiment.key,
-            experiment=own.experiment.to_json(),
-            seed=seed,
-            steps=own.experiment.recipe.steps,
-            scores=(
-                Score(
-                    step=own.experiment.recipe.steps,
-                    regime=own.regime,
-                    metric=own.metric,
-                    value=value,
-                    count=100,
-                ),
-            ),
-            seconds=1.0,
-            environment={},
-        )
-        for seed, value in enumerate(values)
-    ]
-
-
-def plate_of(analysis: Exhibit, store: Store, *claims: Claim) -> Plate:
-    figure = Figure(
-        table=Table(key="gondal2021/figure", title="A figure", claims=claims),
-        exhibits=(analysis,),
-        says=(Quote(of="*", words="so the paper says"),),
-    )
-    (plate,) = illustrate(figure, tabulate(figure.table, found(store)), store)
-    return plate
-
-
-def found(store: Store):
-    def records(claim: Claim) -> list[Record]:
-        return store.records(claim.experiment.key)
-
-    return records
-
-
-def over(values: list[float], unit: str = " %") -> str:
-    error = np.std(values, ddof=1) / np.sqrt(len(values))
-    return f"{np.mean(values):.1f} ± {error:.1f}{unit} (2 networks)".replace("-", "−")
-
-
-def test_paths_are_compared_over_the_networks_and_drawn(store: Store) -> None:
-    ran(store, SMALL)
-    plate = plate_of(routing_paths(regime=VALIDATION), store, claim("NI", "R²", SMALL))
+def test_paths_are_compared_over_the_networks_and_drawn(plate: Plates, store: Store) -> None:
+    plate = plate("routing_paths")
     shares, first = [], None
     for seed in SEEDS:
         some = problems_of_run(SMALL.task, seed)[VALIDATION][:50]
@@ -163,9 +78,8 @@ def test_paths_are_compared_over_the_networks_and_drawn(store: Store) -> None:
     np.testing.assert_allclose(sizes, 200 * shown.mean(2), rtol=1e-5)
 
 
-def test_types_gather_around_functions(store: Store) -> None:
-    ran(store, SMALL)
-    plate = plate_of(types_by_iteration(regime=VALIDATION), store, claim("NI", "R²", SMALL))
+def test_types_gather_around_functions(plate: Plates, store: Store) -> None:
+    plate = plate("types_by_iteration")
     courses = []
     for seed in SEEDS:
         some = problems_of_run(SMALL.task, seed)[VALIDATION][:12]
@@ -199,19 +113,16 @@ def test_types_gather_around_functions(store: Store) -> None:
 
 def test_iterations_are_counted_within_their_script(store: Store) -> None:
     core = Spec(NeuralInterpreter, num_functions=3, num_iterations=2, num_scripts=2)
-    two = experiment(core)
-    ran(store, two)
-    plate = plate_of(types_by_iteration(regime=VALIDATION), store, claim("NI", "R²", two))
+    own = fuzzy("NI", "R²", interpreter(core))
+    plate = plate_of(figure_of(types_by_iteration(regime=VALIDATION), own), store)
     assert [axes.get_title("left") for axes in plate.draw(LIGHT).axes][:4] == [
         f"script {script}, iteration {iteration}" for script in (1, 2) for iteration in (1, 2)
     ]
     assert "another function in each script" in plate.caption
 
 
-def test_fewer_iterations_and_fewer_functions_are_scored(store: Store) -> None:
-    ran(store, SMALL)
-    fewer = plate_of(iterations_at_test(numbers=(1, 2, 3, 4)), store, claim("NI", "R²", SMALL))
-    removed = plate_of(functions_removed(numbers=(0, 1, 2)), store, claim("NI", "R²", SMALL))
+def test_fewer_iterations_and_fewer_functions_are_scored(plate: Plates, store: Store) -> None:
+    fewer, removed = plate("iterations_at_test"), plate("functions_removed")
     kept, lost, curves = [], [], []
     for seed in SEEDS:
         network = trained_network(SMALL, seed, store)
@@ -242,33 +153,23 @@ def test_a_part_of_a_data_set_is_named_in_words() -> None:
 
 
 def test_what_all_lines_share_is_said_once(store: Store) -> None:
-    ran(store, SMALL)
-    shared = [claim("NI", f"{name}, test", SMALL, f"points-{name}") for name in ("few", "many")]
-    picture = plate_of(iterations_at_test(numbers=(1, 2)), store, *shared).draw(LIGHT)
+    shared = [fuzzy("NI", f"{name}, test", SMALL, f"points-{name}") for name in ("few", "many")]
+    picture = plate_of(figure_of(iterations_at_test(numbers=(1, 2)), *shared), store).draw(LIGHT)
     names = [text.get_text() for text in picture.legends[0].get_texts()]
     assert names == ["few", "many", "± standard error", "floor (chance)"]
     assert any("NI, test, 2 networks each" in text.get_text() for text in picture.axes[0].texts)
 
 
-def test_rows_are_compared_in_every_column(store: Store) -> None:
-    more = {n: experiment(INTERPRETER, points=n) for n in (100, 150)}
-    rivals = {n: experiment(TRANSFORMER, points=n) for n in (100, 150)}
-    ran(store, *more.values(), *rivals.values())
-    claims = [
-        claim(row, f"{n} points", own[n], f"points-{n}")
-        for n in (100, 150)
-        for row, own in (("NI", more), ("ViT", rivals))
-    ]
-    analysis = against_columns(label="points", pairs=(("NI", "ViT"), ("NI", "WReN")))
-    plate = plate_of(analysis, store, *claims)
+def test_rows_are_compared_in_every_column(plate: Plates, store: Store) -> None:
+    plate = plate("against_columns")
     assert [finding.what for finding in plate.findings] == [
         "NI − ViT at 100 points",
         "NI − ViT at 150 points",
     ]
     for number, finding in zip((100, 150), plate.findings, strict=True):
         ours, theirs = (
-            [record.final(VALIDATION, "r2") for record in store.records(own[number].key)]
-            for own in (more, rivals)
+            [record.final(VALIDATION, "r2") for record in store.records(own.key)]
+            for own in (interpreter(INTERPRETER, number), interpreter(TRANSFORMER, number))
         )
         gap = f"{np.mean(ours) - np.mean(theirs):+.1f}".replace("-", "−")
         assert finding.ours.startswith((gap, "0.0"))
@@ -302,18 +203,20 @@ def test_a_goal_for_two_rows_is_judged_over_all_columns(
     gaps: tuple[float | None, ...], verdict: str, found: str
 ) -> None:
     """The second row is at 0.5 throughout, each of three networks 0.01 to either side."""
-    scores: dict[str, list[float]] = {}
+    scores: dict[str, tuple[float, ...]] = {}
     claims = []
     for number, gap in zip((100, 150, 200), gaps, strict=True):
         for row, core in (("NI", INTERPRETER), ("ViT", TRANSFORMER)):
-            own = experiment(core, points=number)
-            claims.append(claim(row, f"{number} points", own, f"points-{number}"))
+            own = interpreter(core, number)
+            claims.append(fuzzy(row, f"{number} points", own, f"points-{number}"))
             middle = 50 + (gap or 0) * (row == "NI")
             ran_to = () if gap is None and row == "NI" else (middle - 1, middle, middle + 1)
-            scores[own.key] = [percent / 100 for percent in ran_to]
+            scores[own.key] = ran_to
     analysis = against_columns(label="points", pairs=(("NI", "ViT"),), apart_to=150)
-    figure = Figure(table=Table(key="x", title="", claims=tuple(claims)), exhibits=(analysis,))
-    report = tabulate(figure.table, lambda own: recorded(own, scores[own.experiment.key]))
+    figure = dataclasses.replace(figure_of(analysis, *claims), says=())
+    report = tabulate(
+        figure.table, lambda own: made_up.records(own, scores[own.experiment.key], steps=2)
+    )
     plate = analysis.plate(figure, report, None)
     assert plate is not None
     goal = plate.findings[-1]
@@ -321,82 +224,17 @@ def test_a_goal_for_two_rows_is_judged_over_all_columns(
     assert (goal.paper, goal.ours) == ("", f"{verdict}: {found}")
 
 
-def test_one_network_has_no_interval(tmp_path: Path) -> None:
-    store = Store(tmp_path / "runs")
-    pair = (SMALL, experiment(TRANSFORMER))
-    for own in pair:
-        run([Job(experiment=own, seed=0)], store, Here())
-    claims = [claim(row, "100 points", own) for row, own in zip(("NI", "ViT"), pair, strict=True)]
-    plate = plate_of(against_columns(label="points", pairs=(("NI", "ViT"),)), store, *claims)
+def test_one_network_has_no_interval() -> None:
+    claims = [
+        fuzzy(row, "100 points", interpreter(core))
+        for row, core in (("NI", INTERPRETER), ("ViT", TRANSFORMER))
+    ]
+    analysis = against_columns(label="points", pairs=(("NI", "ViT"),))
+    figure = figure_of(analysis, *claims)
+    report = tabulate(figure.table, lambda own: made_up.records(own, [50.0], steps=2))
+    plate = analysis.plate(figure, report, None)
     assert plate.findings[0].ours.endswith("(too few networks for an interval)")
     assert "of one network each" in plate.caption
     picture = plate.draw(LIGHT)
     named = ["NI", "ViT", "floor (chance)"]
     assert [text.get_text() for text in picture.legends[0].get_texts()] == named
-
-
-def test_without_runs_there_is_nothing_to_show(store: Store) -> None:
-    for analysis in (
-        routing_paths(regime=VALIDATION),
-        types_by_iteration(regime=VALIDATION),
-        iterations_at_test(numbers=(1, 2)),
-        functions_removed(numbers=(0, 1)),
-        against_columns(label="points"),
-    ):
-        figure = Figure(
-            table=Table(key="x", title="", claims=(claim("NI", "100 points", SMALL),)),
-            exhibits=(analysis,),
-        )
-        assert illustrate(figure, tabulate(figure.table, lambda claim: []), store) == ()
-
-
-def test_a_matrix_is_shown_with_the_scores_of_its_candidates(store: Store) -> None:
-    task = ProgressiveMatrices(
-        image_size=40,
-        most_triples=1,
-        distractors=False,
-        training_problems=20,
-        test_problems=10,
-    )
-    readers = {
-        name: Experiment(
-            task=task,
-            model=ScoringNetwork(
-                scorer=Spec(WReN, hidden_size=size, panel_size=8, relation_size=8),
-                encoder=Spec(PanelEncoder),
-                context=None,
-            ),
-            recipe=Recipe(steps=1),
-        )
-        for name, size in (("WReN", 8), ("NI", 12))
-    }
-    ran(store, *readers.values())
-    claims = [
-        dataclasses.replace(claim(row, "R²", own), metric="accuracy")
-        for row, own in readers.items()
-    ]
-    plate = plate_of(scored_matrix(regime=VALIDATION), store, *claims)
-    problems = problems_of_run(task, 0)[VALIDATION][:1]
-    target, shares, chosen = int(problems.target[0]), {}, {}
-    for row, own in readers.items():
-        network = trained_network(own, 0, store)
-        with torch.no_grad():
-            whole = problems.compact()
-            share = 100 * network(whole.table(), whole.index)[0].softmax(-1)
-        shares[row], chosen[row] = [f"{value:.0f}" for value in share.tolist()], int(share.argmax())
-    matrix, candidates = plate.draw(LIGHT).axes
-    words = [label.get_text() for label in candidates.texts]
-    half = len(candidates.images) // 2
-    for line in (0, 1):
-        # The names stand once a line, beside its first candidate.
-        shown = range(line * half, (line + 1) * half)
-        expected = [*readers, *(own[place] for place in shown for own in shares.values())]
-        assert words[line * len(expected) :][: len(expected)] == expected
-    widths = [patch.get_linewidth() for patch in candidates.patches]
-    assert int(np.argmax(widths)) == target
-    shown = candidates.images[3].get_array()
-    assert np.array_equal(shown, problems.sequences()[0, 8 + 3])
-    assert [label.get_text() for label in matrix.texts] == ["?"]
-    *_, who = plate.findings
-    assert (who.what, who.paper) == ("the matrix that is shown: who is right", "so the paper says")
-    assert who.ours == (", ".join(row for row in readers if chosen[row] == target) or "none")

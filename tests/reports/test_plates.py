@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-import shutil
 from pathlib import Path
 
 import msgspec
@@ -16,42 +15,22 @@ from matplotlib.markers import MarkerStyle
 from rich.console import Console
 
 from farfield import reports
-from farfield.analysis import key_overlap, keys_of
-from farfield.execution import Here, run
-from farfield.execution.internal import Job
 from farfield.metrics import paired_t_test
-from farfield.records import Record, Score, Store, StoreError
+from farfield.records import Record, Score, Store
 from farfield.reports import (
     FIGURES,
     Figure,
     Finding,
     Plate,
-    Quote,
-    html,
     illustrate,
-    markdown,
     png,
-    svg,
     tabulate,
     write_report,
 )
-from farfield.reports._exhibits._representations import keys_by_position
 from farfield.reports._exhibits._time_courses import time_courses
-from farfield.reports.internal import DARK, LIGHT, terminal
-from farfield.reproductions import TABLES, Table
-from farfield.training import trained_network
-from farfield.training.internal import problems_of_run
+from farfield.reports.internal import LIGHT, terminal
+from farfield.reproductions import TABLES
 from reproductions import made_up
-from small import small_experiment
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Two networks whose keys are shown; all other records are made up."""
-    found = Store(tmp_path_factory.mktemp("plates") / "runs")
-    for seed in (4, 7):
-        run([Job(experiment=EXPERIMENT, seed=seed)], found, Here())
-    return found
 
 
 def marker_of(dots: PathCollection) -> str:
@@ -226,11 +205,6 @@ def test_the_share_of_steps_is_in_the_picture(store: Store) -> None:
     assert any("% of steps" in text.get_text() for text in axes.texts)
 
 
-def test_a_figure_without_runs_has_nothing_to_show(store: Store) -> None:
-    for number in (3, 4, 5, 7, 8, 9):
-        assert illustrated(number, nothing, store)[1] == ()
-
-
 # --- Paired differences --------------------------------------------------------------------------
 
 LESS = {"conv": 0.0, "MLP": 1.0, "rand": 4.0}
@@ -368,108 +342,7 @@ def test_the_lowest_of_one_and_the_highest_of_others_are_found(store: Store) -> 
     assert {axes.get_title("left") for axes in panels} == subjects
 
 
-# --- Keys ----------------------------------------------------------------------------------------
-
-EXPERIMENT = small_experiment(steps=8, evaluations=1)
-
-
-def key_figure() -> Figure:
-    cell = dataclasses.replace(
-        made_up.claim(row="ESBN + TCN", withheld=95),
-        table="small",
-        subject="Distribution-of-three",
-        experiment=EXPERIMENT,
-        quick=0.5,
-    )
-    return Figure(
-        table=Table(key="webb2021/small", title="Small", claims=(cell,)),
-        exhibits=(keys_by_position(),),
-        says=(Quote(of="confused", words="no overlap"),),
-        quick_networks=2,
-    )
-
-
-@pytest.fixture(scope="module")
-def keys(store: Store) -> Plate:
-    figure = key_figure()
-    report = tabulate(figure.table, lambda claim: store.records(claim.experiment.key))
-    (plate,) = illustrate(figure, report, store)
-    return plate
-
-
-def test_keys_are_measured_over_the_networks(keys: Plate, store: Store) -> None:
-    overlaps = []
-    for seed in (4, 7):
-        sets = problems_of_run(EXPERIMENT.task, seed)
-        network = trained_network(EXPERIMENT, seed, store)
-        count = min(len(sets["training"]), len(sets["withheld-95"]), 360)
-        overlaps.append(
-            key_overlap(
-                *(keys_of(network, sets[name][:count]) for name in ("training", "withheld-95"))
-            )
-        )
-    found = {finding.what: finding for finding in keys.findings}
-    confused = found["keys of places 4–9 nearest to one of places 1–3"]
-    mean = 100 * np.mean([overlap.confused for overlap in overlaps])
-    error = 100 * abs(overlaps[0].confused - overlaps[1].confused) / 2
-    assert confused.ours == f"{mean:.1f} ± {error:.1f} % (2 networks)"
-    assert confused.paper == "no overlap"
-    recalled = found["recalled, places 1, 2, 3: training distinguished from test"].ours
-    means = [
-        100 * np.mean(part) for part in zip(*(o.recalled_accuracy for o in overlaps), strict=True)
-    ]
-    assert [float(part) for part in re.findall(r"([\d.]+) ±", recalled)] == pytest.approx(
-        means, abs=0.051
-    )
-    spread = [float(n) for n in re.findall(r"([\d.]+) ±", keys.findings[0].ours)]
-    assert spread[0] == pytest.approx(np.mean([o.spread[:3] for o in overlaps]), abs=6e-4)
-    assert spread[1] == pytest.approx(np.mean([o.spread[3:] for o in overlaps]), abs=6e-4)
-    assert len(keys.findings) == 8
-
-
-def test_the_picture_of_keys_has_three_panels(keys: Plate) -> None:
-    picture = keys.draw(LIGHT)
-    heads = [axes.get_title(loc="left")[0] for axes in picture.axes]
-    assert heads == ["a", "b", "c"]
-    parts = [
-        [part for part in axes.collections if isinstance(part, PathCollection)]
-        for axes in picture.axes
-    ]
-    assert [len(part) for part in parts] == [9, 6, 6]
-    assert all(len(part.get_offsets()) == 40 for panel in parts for part in panel)
-    for axes, count in zip(picture.axes, (9, 3, 3), strict=True):
-        assert [text.get_text() for text in axes.texts] == [str(n + 1) for n in range(count)]
-        assert "component 1 (" in axes.get_xlabel()
-    assert "seed 4, 100 % of steps" in picture.get_suptitle()
-
-
-def test_keys_of_a_network_that_is_gone_are_an_error(store: Store, tmp_path: Path) -> None:
-    shutil.copytree(store.folder, tmp_path / "runs")
-    store = Store(tmp_path / "runs")
-    store.weights_path(EXPERIMENT.key, 7).unlink()
-    figure = key_figure()
-    report = tabulate(figure.table, lambda claim: store.records(claim.experiment.key))
-    with pytest.raises(StoreError, match=r"cannot read .*7\.safetensors"):
-        illustrate(figure, report, store)
-
-
-def test_keys_of_several_cells_are_refused(store: Store) -> None:
-    figure = key_figure()
-    (cell,) = figure.table.claims
-    both = dataclasses.replace(figure.table, claims=(cell, dataclasses.replace(cell, row="B")))
-    report = tabulate(both, lambda claim: store.records(claim.experiment.key))
-    with pytest.raises(ValueError, match="webb2021/small must have one cell, got 2"):
-        illustrate(figure, report, store)
-
-
 # --- Where plates are shown ----------------------------------------------------------------------
-
-
-def test_pictures_are_the_same_bytes_each_time(keys: Plate, store: Store) -> None:
-    for plate in (*illustrated(6, encoded, store)[1], *illustrated(8, curved, store)[1]):
-        first, second, dark = (plate.draw(theme) for theme in (LIGHT, LIGHT, DARK))
-        assert png(first, dpi=30) == png(second, dpi=30) != png(dark, dpi=30)
-    assert svg(keys.draw(DARK)) == svg(keys.draw(DARK))
 
 
 @pytest.fixture(scope="module")
@@ -485,9 +358,12 @@ def shown(store: Store):
     return tabulate(figure.table.select("table-15/*"), encoded), (*plates, bare)
 
 
-def test_every_finding_is_in_every_form_of_the_report(shown) -> None:
+def test_every_finding_and_picture_is_in_every_form_of_the_report(shown, tmp_path: Path) -> None:
     report, plates = shown
-    page, text = html(report, None, plates), markdown(report, plates)
+    written = write_report(report, tmp_path, None, plates, vector=True)
+    names = ["report.html", "report.md", "profiles.png", "differences.png"]
+    assert [path.name for path in written] == names
+    page, text = (path.read_text("utf-8") for path in written[:2])
     console = Console(width=300, color_system=None, force_terminal=False)
     with console.capture() as capture:
         console.print(terminal(report, plates))
@@ -507,18 +383,7 @@ def test_every_finding_is_in_every_form_of_the_report(shown) -> None:
     assert page.count("data:image/svg+xml") == 4
     assert "![Paired differences between encoders](differences.png)" in text
     assert "bare.png" not in text
-
-
-def test_pictures_lie_beside_the_report(shown, tmp_path: Path) -> None:
-    report, plates = shown
-    written = write_report(report, tmp_path / "out", None, plates)
-    assert [path.name for path in written] == [
-        "report.html",
-        "report.md",
-        "profiles.png",
-        "differences.png",
-    ]
-    assert (tmp_path / "out" / "differences.png").read_bytes() == png(plates[0].draw(LIGHT))
+    assert written[-1].read_bytes() == png(plates[0].draw(LIGHT))
 
 
 def test_a_former_class_is_a_function_with_a_warning() -> None:

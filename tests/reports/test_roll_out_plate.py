@@ -2,112 +2,47 @@
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-import pytest
 import torch
 
 from farfield.analysis.internal import copy_last_frame, rolled_out
 from farfield.core import Problems
-from farfield.execution import Here, run
-from farfield.execution.internal import Job
-from farfield.experiments import Experiment, Recipe, RollOutNetwork, Spec
-from farfield.nn import GRULayer, LinearEncoder, LSTMLayer
 from farfield.records import Store
-from farfield.reports import FIGURES, Figure, Plate, Report, illustrate, tabulate
-from farfield.reports._exhibits._roll_outs import roll_outs
+from farfield.reports import Plate, illustrate
 from farfield.reports._report._text import signed
 from farfield.reports.internal import LIGHT
-from farfield.reproductions import Table
-from farfield.tasks import BouncingBalls
 from farfield.training import trained_network
 from farfield.training.internal import problems_of_run
-
-TASK = BouncingBalls(
-    side=8,
-    num_frames=7,
-    given=3,
-    training_sequences=8,
-    validation_sequences=2,
-    test_sequences=5,
+from reports.exhibits import (
+    BALLS,
+    FILMED,
+    PREDICTORS,
+    figure_of,
+    of_roll_outs,
+    on_networks,
 )
-EXPERIMENTS = {
-    "first": Experiment(
-        task=TASK,
-        model=RollOutNetwork(
-            core=Spec(LSTMLayer, hidden_size=4), encoder=Spec(LinearEncoder, out_features=5)
-        ),
-        recipe=Recipe(steps=2, batch_size=4),
-    )
-}
-EXPERIMENTS["second"] = dataclasses.replace(
-    EXPERIMENTS["first"],
-    model=dataclasses.replace(
-        EXPERIMENTS["first"].model, core=Spec(GRULayer, hidden_size=4), rounded=True
-    ),
-)
-REGIMES = ("balls-4", "curtain")
 
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    found = Store(tmp_path_factory.mktemp("roll-outs") / "runs")
-    for experiment in EXPERIMENTS.values():
-        for seed in (0, 1):
-            run([Job(experiment=experiment, seed=seed)], found, Here())
-    return found
-
-
-def figure() -> Figure:
-    """Figure 3 on the small experiments."""
-    printed = FIGURES["lamb2022/figure-3"]
-    claims = tuple(
-        dataclasses.replace(
-            printed.table.claims[0],
-            experiment=experiment,
-            row=row,
-            regime=regime,
-            column=f"to {regime}",
-            quick=1,
-        )
-        for regime in REGIMES
-        for row, experiment in EXPERIMENTS.items()
-    )
-    return dataclasses.replace(
-        printed,
-        table=dataclasses.replace(printed.table, claims=claims),
-        exhibits=(roll_outs(shown=(3, 4, 7, 60)),),
-    )
-
-
-def found(shown: Figure, store: Store) -> Report:
-    return tabulate(shown.table, lambda claim: store.records(claim.experiment.key))
-
-
-@pytest.fixture(scope="module")
-def plate(store: Store) -> Plate:
-    shown = figure()
-    (plate,) = illustrate(shown, found(shown, store), store)
-    return plate
+Plates = Callable[[str], Plate]
 
 
 @cache
 def logits_of(row: str, regime: str, seed: int, store: Store) -> torch.Tensor:
-    network = trained_network(EXPERIMENTS[row], seed, store)
+    network = trained_network(PREDICTORS[row], seed, store)
     return rolled_out(network, problems_of(seed)[regime])
 
 
 @cache
 def problems_of(seed: int) -> dict[str, Problems]:
-    return problems_of_run(TASK, seed)
+    return problems_of_run(BALLS, seed)
 
 
 def scores_of(row: str, regime: str, store: Store) -> dict[str, np.ndarray]:
     """Frame by frame, over sequences and networks."""
     every = [
-        TASK.roll_out_scores(logits_of(row, regime, seed, store), problems_of(seed)[regime])
+        BALLS.roll_out_scores(logits_of(row, regime, seed, store), problems_of(seed)[regime])
         for seed in (0, 1)
     ]
     return {
@@ -115,31 +50,31 @@ def scores_of(row: str, regime: str, store: Store) -> dict[str, np.ndarray]:
     }
 
 
-def test_courses_are_means_over_sequences_and_networks(plate: Plate, store: Store) -> None:
-    picture = plate.draw(LIGHT)
+def test_courses_are_means_over_sequences_and_networks(plate: Plates, store: Store) -> None:
+    picture = plate("roll_outs").draw(LIGHT)
     by_place = {
         (kind, regime): picture.axes[2 + 2 * number + place]
         for number, kind in enumerate(("cross-entropy", "position error"))
-        for place, regime in enumerate(REGIMES)
+        for place, regime in enumerate(FILMED)
     }
     for (kind, regime), axes in by_place.items():
         still, *lines = [line for line in axes.lines if len(line.get_xdata()) == 4]
         assert list(still.get_xdata()) == [4, 5, 6, 7]
-        for row, line in zip(EXPERIMENTS, lines, strict=True):
+        for row, line in zip(PREDICTORS, lines, strict=True):
             expected = scores_of(row, regime, store)[kind]
             np.testing.assert_allclose(line.get_ydata(), expected, rtol=1e-6)
         if kind == "cross-entropy":
-            ahead = [TASK.copy_loss(regime, steps) for steps in (1, 2, 3, 4)]
+            ahead = [BALLS.copy_loss(regime, steps) for steps in (1, 2, 3, 4)]
             np.testing.assert_allclose(still.get_ydata(), ahead)
         else:
             problems = problems_of(0)[regime]
-            scores = TASK.roll_out_scores(copy_last_frame(problems, 3), problems)
+            scores = BALLS.roll_out_scores(copy_last_frame(problems, 3), problems)
             np.testing.assert_allclose(still.get_ydata(), scores[kind].mean(0).numpy())
         assert axes.get_ylim()[1] > max(max(line.get_ydata()) for line in lines)
 
 
-def test_films_show_the_truth_and_what_was_made_of_it(plate: Plate, store: Store) -> None:
-    films = plate.draw(LIGHT).axes[:2]
+def test_films_show_the_truth_and_what_was_made_of_it(plate: Plates, store: Store) -> None:
+    films = plate("roll_outs").draw(LIGHT).axes[:2]
     problems = problems_of(0)["balls-4"]
     last = torch.sigmoid(logits_of("second", "balls-4", 0, store)[0, -1]).reshape(8, 8)
     images = [np.asarray(image.get_array()) for image in films[0].images]
@@ -152,16 +87,16 @@ def test_films_show_the_truth_and_what_was_made_of_it(plate: Plate, store: Store
     assert tinted == [0, 7]
 
 
-def test_findings_set_the_first_row_beside_the_others(plate: Plate, store: Store) -> None:
-    report = found(figure(), store)
+def test_findings_set_the_first_row_beside_the_others(plate: Plates, store: Store) -> None:
+    plate, report = plate("roll_outs"), on_networks(of_roll_outs(), store)
     assert len(plate.findings) == 2 * (1 + 1 + 2 + 1)
     first, second = (np.mean(report.rows[place].values) for place in (0, 1))
     floors, difference, errors, *_, still = plate.findings[:5]
     assert floors.what == (
         "to balls-4: cross-entropy of first / second / frame 3, repeated / the mean frame"
     )
-    copied = np.mean([TASK.copy_loss("balls-4", steps) for steps in (1, 2, 3, 4)])
-    levels = (first, second, copied, TASK.chance("balls-4"))
+    copied = np.mean([BALLS.copy_loss("balls-4", steps) for steps in (1, 2, 3, 4)])
+    levels = (first, second, copied, BALLS.chance("balls-4"))
     shown = " / ".join(f"{level:.3f}" for level in levels)
     assert floors.ours == f"{shown} nats a pixel (2 networks each)"
     assert difference.what == "to balls-4: cross-entropy of first less second"
@@ -173,17 +108,10 @@ def test_findings_set_the_first_row_beside_the_others(plate: Plate, store: Store
     assert "standing still" in still.what
 
 
-def test_without_runs_there_is_nothing_to_show(store: Store) -> None:
-    shown = figure()
-    assert illustrate(shown, tabulate(shown.table, lambda claim: []), store) == ()
-
-
-def test_a_row_that_was_not_run_is_left_out(store: Store) -> None:
-    shown = figure()
-    claims = shown.table.claims
-    alone = dataclasses.replace(
-        shown, table=Table(key=shown.table.key, title=shown.table.title, claims=claims[:1])
-    )
-    (plate,) = illustrate(alone, found(alone, store), store)
+def test_a_row_that_was_not_run_is_left_out(plate: Plates, store: Store) -> None:
+    plate("roll_outs")
+    figure = of_roll_outs()
+    alone = figure_of(figure.exhibits[0], figure.table.claims[0])
+    (plate,) = illustrate(alone, on_networks(alone, store), store)
     assert len(plate.findings) == 3
     assert len(plate.draw(LIGHT).axes) == 1 + 2

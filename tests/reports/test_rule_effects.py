@@ -100,10 +100,6 @@ def test_of_several_regimes_the_farthest_counts() -> None:
     assert "80" not in {text.get_text() for text in drawn.texts}
 
 
-def test_nothing_run_shows_nothing() -> None:
-    assert illustrate(FIGURE, tabulate(FIGURE.table, lambda claim: []), None) == ()
-
-
 def test_a_matrix_is_that_of_its_baseline(check_baseline) -> None:
     """Every pair but one mechanism, with differences of every size."""
 

@@ -1,161 +1,149 @@
-"""Answers over planes, boundaries by stage and spectra of classes, of networks trained here."""
+"""Layers of trained networks: constants, responses, planes, boundaries, spectra and neighbors."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
 from matplotlib.colors import to_rgb
-from torch import Tensor, nn
+from scipy.stats import spearmanr
 
 from farfield.analysis import representations_of
 from farfield.analysis.internal import (
     Surface,
     class_spectra,
     confidence_between,
+    dependence,
+    map_responses,
     nearest_neighbor_error,
+    normalizer_scales,
     plane_axes,
     plane_points,
     plane_problems,
     surface_of,
 )
-from farfield.core import Problems, Stream
-from farfield.execution import Here, run
-from farfield.execution.internal import Job
-from farfield.experiments import Experiment, Recipe
+from farfield.core import stream
 from farfield.records import Store
-from farfield.reports import Figure, Plate, Quote, illustrate, tabulate
+from farfield.reports import Plate
 from farfield.reports._exhibits._frames import Drawing
-from farfield.reports._exhibits._layers import flattening, nearest_neighbors
-from farfield.reports._exhibits._planes import (
-    decision_boundaries,
-    decision_surfaces,
-    stage,
-    surface,
-)
-from farfield.reports.internal import DARK, LIGHT, Exhibit
-from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
-from farfield.tasks import TRAINING, Regime
-from farfield.tasks._protocol._answers import ClassTask
+from farfield.reports._exhibits._layers import activation_curves
+from farfield.reports._exhibits._planes import stage, surface
+from farfield.reports.internal import DARK, LIGHT
+from farfield.reproductions import Claim
+from farfield.tasks import TRAINING
 from farfield.training import trained_network
 from farfield.training.internal import problems_of_run
+from reports.exhibits import (
+    FIRST,
+    LAYERS,
+    MIXED,
+    SEEDS,
+    Blobs,
+    of_boundaries,
+    of_constants,
+    of_responses,
+    of_settings,
+    over,
+)
 
-SEEDS = (0, 1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Blobs(ClassTask):
-    """Two blobs of the plane, and more of them without labels."""
-
-    name: ClassVar[str] = "blobs"
-    version: ClassVar[int] = 1
-    item_shape, length, num_outputs, segments = (2,), 1, 2, ((0,),)
-    regimes = (
-        Regime(name=TRAINING, distance=0, unit="draws"),
-        Regime(name="unlabelled", distance=0, unit="draws"),
-    )
-
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        return {
-            name: self.drawn(count, stream.child(name)) for name, count in self.counts().items()
-        }
-
-    def counts(self) -> dict[str, int]:
-        return {TRAINING: 20, "unlabelled": 50}
-
-    def drawn(self, count: int, stream: Stream) -> Problems:
-        target = torch.arange(count) % 2
-        items = torch.randn(count, 2, generator=stream.torch()) + 3 * target[:, None]
-        return Problems(items=items, index=torch.arange(count)[:, None], target=target)
+Plates = Callable[[str], Plate]
 
 
-class Narrow(nn.Module):
-    """A classifier through a layer of two units."""
+def numbers(plate: Plate) -> dict[str, str]:
+    return {finding.what: finding.ours for finding in plate.findings}
 
-    def __init__(self, stream: Stream, size: int) -> None:
-        super().__init__()
-        self.below, self.narrow, self.above = (
-            nn.Linear(2, size),
-            nn.Linear(size, 2),
-            nn.Linear(2, 2),
+
+def looked_into(own: Claim, store: Store) -> list[tuple]:
+    return [
+        (
+            trained_network(own.experiment, seed, store),
+            problems_of_run(own.experiment.task, seed)[TRAINING],
         )
-        source = stream.torch()
-        with torch.no_grad():
-            for parameter in self.parameters():
-                parameter.normal_(generator=source)
-
-    def forward(self, items: Tensor, index: Tensor) -> Tensor:
-        return self.above(self.narrow(self.below(items[index[:, 0]]).tanh()))
+        for seed in SEEDS
+    ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class NarrowNetwork:
-    size: int = 4
-
-    def build(self, task: object, stream: Stream) -> nn.Module:
-        return Narrow(stream, self.size)
-
-
-def experiment(*, size: int = 4, steps: int = 3) -> Experiment:
-    return Experiment(
-        task=Blobs(), model=NarrowNetwork(size=size), recipe=Recipe(steps=steps, batch_size=8)
-    )
-
-
-def claim(row: str, what: Experiment, column: str = "accuracy") -> Claim:
-    return Claim(
-        paper="lamb2022",
-        table="figure-1",
-        row=row,
-        column=column,
-        published=Unpublished(runs=2, selection="last", split="new", unit="percent"),
-        experiment=what,
-        rule=VerdictRule(),
-        metric="accuracy",
-        regime="unlabelled",
-        quick=1,
-        subject="Blobs",
-        group=column.replace(" ", "-"),
-    )
+def test_constants_are_those_of_the_trained_networks(plate: Plates, store: Store) -> None:
+    plate, claims = plate("constants_by_layer"), of_constants().table.claims
+    found, picture = numbers(plate), plate.draw(LIGHT)
+    assert len(found) == 4
+    for own, axes in zip(claims, picture.axes, strict=False):
+        scales = [normalizer_scales(one, sets[:20]) for one, sets in looked_into(own, store)]
+        constants = [[scale.sigma for scale in each] for each in scales]
+        ratio = np.mean([each[-1] / max(each) for each in constants])
+        assert found[f"{own.row}, accuracy: last σ over the largest"].startswith(f"{ratio:.2f}")
+        trend = np.mean([spearmanr((0, 1, 2), each).statistic for each in constants])
+        said = found[f"{own.row}, accuracy: rank correlation of σ with depth"].replace("−", "-")
+        assert said.startswith(f"{trend:.2f}")
+        dots = axes.collections[0].get_offsets()
+        expected = [(scale.input_scale, scale.sigma) for scale in scales[0]]
+        np.testing.assert_allclose(dots, expected)
+    assert "a network of seed 0" in plate.caption
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Finished runs of all tests of the file, each of which asks for those it needs."""
-    return Store(tmp_path_factory.mktemp("plane") / "runs")
-
-
-def plate_of(exhibit: Exhibit, store: Store, *claims: Claim) -> Plate:
+def test_dependence_is_that_of_the_first_layer(plate: Plates, store: Store) -> None:
+    plate, claims = plate("response_pairs"), of_responses().table.claims
+    found = numbers(plate)
     for own in claims:
-        for seed in SEEDS:
-            run([Job(experiment=own.experiment, seed=seed)], store, Here())
-    figure = Figure(
-        table=Table(key="lamb2022/figure", title="A figure", claims=claims),
-        exhibits=(exhibit,),
-        says=(Quote(of="*", words="so the paper says"),),
-    )
-    report = tabulate(figure.table, lambda own: store.records(own.experiment.key))
-    (plate,) = illustrate(figure, report, store)
-    assert {finding.paper for finding in plate.findings} == {"so the paper says"}
-    return plate
+        both = [
+            dependence(
+                map_responses(
+                    network, sets[:20], FIRST, 1_200, stream(seed, "response pairs", "positions")
+                )
+            )
+            for seed, (network, sets) in zip(SEEDS, looked_into(own, store), strict=True)
+        ]
+        for name, values in (
+            ("Corr.", [one.correlation for one in both]),
+            ("MI", [one.information for one in both]),
+        ):
+            assert found[f"{own.row}: {name}"].startswith(f"{np.mean(values):.2f}")
+    axes = plate.draw(LIGHT).axes
+    assert [one.get_title(loc="left") for one in axes[:2]] == ["BN", "DN"]
+    assert [one.axison for one in axes] == [True, True, False, False]
+    assert axes[0].get_xlabel().startswith("Corr. ")
 
 
-def over(values: list[float], *, digits: int = 1, unit: str = " %") -> str:
-    error = np.std(values, ddof=1) / np.sqrt(len(values))
-    return f"{np.mean(values):.{digits}f} ± {error:.{digits}f}{unit} (2 networks)"
+def test_the_best_setting_is_that_of_the_highest_mean(plate: Plates, store: Store) -> None:
+    plate, claims = plate("scores_by_setting"), of_settings().table.claims
+    means = {
+        own.column: 100
+        * np.mean(
+            [record.final(TRAINING, "accuracy") for record in store.records(own.experiment.key)]
+        )
+        for own in claims
+    }
+    assert len(set(means.values())) > 1
+    best = max(sorted(means, key=lambda name: float(name[4:])), key=means.__getitem__)
+    gain = f"{means[best] - means['σ = 0.01']:+.1f}".replace("-", "−")
+    assert numbers(plate)["Halves: σ, DN: best"].startswith(f"{best}, ")
+    assert numbers(plate)["Halves: σ, DN: best"].endswith(gain.lstrip("+"))
+    axes = plate.draw(LIGHT).axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0.01", "0.5", "2"]
+    assert axes.get_xlabel() == "σ"
 
 
-ROWS = {"no mixup": experiment(), "manifold mixup": experiment(size=6)}
+def test_curves_need_no_network() -> None:
+    exhibit = activation_curves(sigmas=(0.5,), fixed=0.5, others=(0.0,), sigma=1.0)
+    plate = exhibit.plate(None, None, None)
+    left, right = plate.draw(LIGHT).axes
+    for axes, other, sigma in ((left, 0.5, 0.5), (right, 0.0, 1.0)):
+        x, y = axes.lines[1].get_data()
+        v = (np.asarray(x) - other) / 2
+        np.testing.assert_allclose(y, np.maximum(v / np.sqrt(sigma**2 + v**2), 0), atol=1e-12)
 
 
-def test_surfaces_of_all_networks_are_measured_and_the_first_is_drawn(store: Store) -> None:
-    claims = [claim(row, what) for row, what in ROWS.items()]
-    plate = plate_of(decision_surfaces(layer="narrow"), store, *claims)
+# --- Points of the plane --------------------------------------------------------------------------
+
+
+def test_surfaces_of_all_networks_are_measured_and_the_first_is_drawn(
+    plate: Plates, store: Store
+) -> None:
+    plate = plate("decision_surfaces")
     expected = []
-    for row, what in ROWS.items():
+    for row, what in MIXED.items():
         measured = []
         for seed in SEEDS:
             network = trained_network(what, seed, store)
@@ -177,7 +165,7 @@ def test_surfaces_of_all_networks_are_measured_and_the_first_is_drawn(store: Sto
     assert [axes.get_title("left") for axes in picture.axes[:2]] == ["no mixup", "manifold mixup"]
     assert [axes.get_ylabel() for axes in picture.axes[::2]] == ["input", "hidden"]
     # Of the last network that was measured here, a panel of the first seed is drawn.
-    network = trained_network(ROWS["manifold mixup"], 0, store)
+    network = trained_network(MIXED["manifold mixup"], 0, store)
     problems = problems_of_run(Blobs(), 0)[TRAINING]
     dots = [collection.get_offsets() for collection in picture.axes[3].collections[-2:]]
     shown = representations_of(network, problems, "narrow")
@@ -185,13 +173,8 @@ def test_surfaces_of_all_networks_are_measured_and_the_first_is_drawn(store: Sto
     assert len(dots[0]) == 30 * 30
 
 
-def test_boundaries_of_a_stage_are_in_one_panel(store: Store) -> None:
-    claims = [
-        claim(row, experiment(size=size, steps=steps), f"{steps} updates")
-        for steps in (1, 3)
-        for row, size in (("ICT", 4), ("supervised", 6))
-    ]
-    plate = plate_of(decision_boundaries(unlabelled="unlabelled"), store, *claims)
+def test_boundaries_of_a_stage_are_in_one_panel(plate: Plates, store: Store) -> None:
+    plate, claims = plate("decision_boundaries"), of_boundaries().table.claims
     accuracies = [
         np.mean([100 * record.final("unlabelled", "accuracy") for record in records])
         for own in claims
@@ -213,14 +196,10 @@ def test_boundaries_of_a_stage_are_in_one_panel(store: Store) -> None:
     assert marked == [10, 10]
 
 
-LAYERS = (("below", "first layer"), ("narrow", "two units"))
-
-
-def test_spectra_are_means_over_classes_and_networks(store: Store) -> None:
-    claims = [claim(row, what) for row, what in ROWS.items()]
-    plate = plate_of(flattening(layers=LAYERS, regime="unlabelled"), store, *claims)
+def test_spectra_are_means_over_classes_and_networks(plate: Plates, store: Store) -> None:
+    plate = plate("flattening")
     expected, drawn = [], []
-    for row, what in ROWS.items():
+    for row, what in MIXED.items():
         for layer, words in LAYERS:
             found = []
             for seed in SEEDS:
@@ -246,11 +225,10 @@ def test_spectra_are_means_over_classes_and_networks(store: Store) -> None:
     assert [list(line.get_xdata()) for line in narrow.lines] == [[1, 2], [1, 2]]
 
 
-def test_neighbors_of_every_network_are_counted_and_drawn(store: Store) -> None:
-    claims = [claim(row, what) for row, what in ROWS.items()]
-    plate = plate_of(nearest_neighbors(layer="narrow", regime="unlabelled", k=3), store, *claims)
+def test_neighbors_of_every_network_are_counted_and_drawn(plate: Plates, store: Store) -> None:
+    plate = plate("nearest_neighbors")
     lines = plate.draw(LIGHT).axes[0].collections
-    for finding, line, (row, what) in zip(plate.findings, lines, ROWS.items(), strict=True):
+    for finding, line, (row, what) in zip(plate.findings, lines, MIXED.items(), strict=True):
         errors = []
         for seed in SEEDS:
             sets, network = problems_of_run(what.task, seed), trained_network(what, seed, store)
@@ -263,21 +241,6 @@ def test_neighbors_of_every_network_are_counted_and_drawn(store: Store) -> None:
         assert finding.what == f"{row}: error of nearest neighbors"
         assert finding.ours == over(errors)
         np.testing.assert_allclose(line.get_offsets()[:, 0], errors)
-
-
-def test_without_runs_there_is_nothing_to_show(store: Store) -> None:
-    for exhibit in (
-        decision_surfaces(layer="narrow"),
-        decision_boundaries(unlabelled="unlabelled"),
-        flattening(layers=(("narrow", "two units"),), regime=TRAINING),
-        nearest_neighbors(layer="narrow", regime=TRAINING, k=1),
-    ):
-        figure = Figure(
-            table=Table(key="x", title="", claims=(claim("ICT", experiment()),)),
-            exhibits=(exhibit,),
-        )
-        assert isinstance(exhibit, Exhibit)
-        assert illustrate(figure, tabulate(figure.table, lambda claim: []), store) == ()
 
 
 def halves(first: float) -> Surface:
