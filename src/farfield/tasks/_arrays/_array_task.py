@@ -52,7 +52,7 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 """Function from outputs `(batch, num_outputs)` and targets to one number per problem."""
 
 
-_TEXT: Final = re.compile(r"(?:(\d+) classes of )?([a-z]+\d*)\[([\d, ]+)\] ([0-9a-f]{64})")
+_TEXT: Final = re.compile(r"(?:(\d+) classes of )?([a-z]+\d*)\[([\d, ]+)\] ([0-9a-f]{20})")
 
 
 @final

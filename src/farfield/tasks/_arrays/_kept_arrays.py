@@ -35,6 +35,8 @@ Values = Shaped[np.ndarray, "*shape"]
 
 KINDS: Final = "biufU"
 """Kinds of types of arrays: booleans, integers, floating-point numbers and text."""
+DIGITS: Final = 20
+"""Hexadecimal digits of a digest, as many as of the key of an experiment."""
 _CHUNK: Final = 2**22
 """Bytes that are digested at once: few enough for the cache of a core. Digests depend on it."""
 _LARGEST: Final = 2**16
@@ -123,7 +125,7 @@ def _packed(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
 def _digest(
     dtype: np.dtype[np.generic], shape: tuple[int, ...], read: Callable[[slice], Values]
 ) -> str:
-    """Compute SHA-256 over type, shape and the SHA-256 of every few rows.
+    """Compute 20 digits of SHA-256 over type, shape and the SHA-256 of every few rows.
 
     Args:
         dtype: Type of the array.
@@ -141,7 +143,7 @@ def _digest(
     with ThreadPoolExecutor(num_cores()) as pool:
         for found in pool.map(part, parts):
             total.update(found)
-    return total.hexdigest()
+    return total.hexdigest()[:DIGITS]
 
 
 def _content(values: Values) -> memoryview:
@@ -159,7 +161,7 @@ def keep(array: Values) -> str:
         array: Numbers or text.
 
     Returns:
-        SHA-256 over type, shape and numbers, by which `find` finds it.
+        Digits of SHA-256 over type, shape and numbers, by which `find` finds it.
 
     Raises:
         ValueError: If the cache folder cannot be written.
@@ -202,14 +204,14 @@ def find(digest: str) -> KeptArray:
         stamp = file_stamp(Path(kept.path))
     except (OSError, ValueError) as error:
         raise ValueError(
-            f"array {digest[:12]}… must be on this machine: build the task once from the same "
+            f"array {digest} must be on this machine: build the task once from the same "
             f"arrays here, or set FARFIELD_CACHE to a folder that has it ({excerpt(error)})"
         ) from error
     if stamp != kept.stamp:
         kept = msgspec.structs.replace(kept, stamp=stamp)
         if _digest_of(kept) != digest:
             raise ValueError(
-                f"{printable(kept.path)} must hold array {digest[:12]}…, it has other content; "
+                f"{printable(kept.path)} must hold array {digest}, it has other content; "
                 "build the task again for the new content"
             )
         with contextlib.suppress(OSError):
