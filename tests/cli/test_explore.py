@@ -27,9 +27,15 @@ def test_folders_and_port_are_served_and_named(farfield, folder: Path, served) -
     assert ended.status == 0
     assert f"http://127.0.0.1:{port}" in ended.out
     comes_with_farfield = folder / "none"
-    assert served == [(Path("mine"), comes_with_farfield, port)]
+    assert served == [(Path("mine"), comes_with_farfield, port, ())]
     farfield(f"explore --records mine --results other --port {port}")
-    assert served[1] == (Path("mine"), Path("other"), port)
+    assert served[1] == (Path("mine"), Path("other"), port, ())
+    (folder / "my_parts_to_explore.py").write_text("class Mine: pass")
+    farfield(f"explore --module my_parts_to_explore.py --port {port}")
+    assert served[2][3] == (Path("my_parts_to_explore.py"),)
+    refused = farfield(f"explore --module nil.py --port {port}")
+    assert "module must be a Python file, e.g. my_module.py, got nil.py" in refused.err
+    assert len(served) == 3
     assert not Path("mine").exists()
 
 

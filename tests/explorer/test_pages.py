@@ -10,6 +10,7 @@ import re
 import shutil
 import sqlite3
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -22,18 +23,24 @@ from starlette.testclient import TestClient
 
 from explorer.conftest import EXPORTED, PERCENTS, TABLE, Explored
 from farfield.core import Problems
-from farfield.execution.internal import UnderWay
+from farfield.execution import Here, run
+from farfield.execution.internal import Job, UnderWay
 from farfield.experiments import AgentNetwork, Experiment, Recipe, Spec
 from farfield.explorer import application
+from farfield.explorer._app import TEMPLATES
 from farfield.explorer._inside import maps_of
-from farfield.explorer._pages import network, network_picture, problems
+from farfield.explorer._pages import GROUPS, network, network_picture, problems
 from farfield.explorer._source import Source
+from farfield.explorer._titles import distinct, title_of
 from farfield.models import SequenceModel
-from farfield.nn import GRULayer, LinearEncoder, RIMs
+from farfield.nn import RIMs
 from farfield.objectives import PPO
 from farfield.records import Record, Score, Store
+from farfield.reproductions import Verdict
+from farfield.reproductions.internal import PRINTED
 from farfield.tasks import ObjectPicking
 from made import generator
+from worlds import score_episodes
 
 VENDORED = Path(__file__).resolve().parents[2] / "src/farfield/explorer/static/vendored"
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -258,16 +265,6 @@ ODD = {
 """Experiments of records that no run of ours would leave, by the letter of their key."""
 
 
-AGENT = Experiment(
-    task=ObjectPicking(),
-    model=AgentNetwork(
-        core=Spec(GRULayer, hidden_size=4), encoder=Spec(LinearEncoder, out_features=4)
-    ),
-    recipe=Recipe(steps=1),
-    objective=PPO(),
-)
-
-
 def leave(store: Store, key: str, experiment: dict) -> None:
     score = Score(step=4, regime="training", metric="accuracy", value=0.5, count=4)
     written = {"seed": 0, "steps": 4, "seconds": 1.0, "environment": {}}
@@ -365,6 +362,171 @@ def test_the_whole_page_of_runs_renews(explored: Explored) -> None:
     assert renewed.partition("<h2>Finished</h2>")[2].count('<th scope="row">') == 2
 
 
+# --- The first page and titles --------------------------------------------------------------------
+
+
+def test_the_first_page_asks_for_the_verdicts_of_every_paper(explored: Explored) -> None:
+    page = asked(explored, "/")
+    assert re.findall(r'hx-get="/verdicts\?paper=(\w+)"', page) == [*PRINTED]
+    for address in ("/overview", "/runs"):
+        assert f'hx-get="{address}" hx-trigger="load' in page
+
+
+def test_verdicts_of_a_paper_are_bars_that_cover_all_its_cells(
+    explored: Explored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farfield.explorer._pages.TABLES", {TABLE.key: TABLE})
+    page = asked(explored, "/verdicts", paper="webb2021")
+    bars = re.findall(r'<rect class="([\w-]+)" x="([\d.]+)" y="0" width="([\d.]+)"', page)
+    assert [name for name, _, _ in bars] == ["held", "undecided", "not-run"]
+    cells = len(TABLE.claims)
+    assert f"of {cells:,} cells" in page
+    widths = [float(width) for _, _, width in bars]
+    assert widths[:2] == pytest.approx([100 / cells] * 2, abs=1e-3)
+    assert sum(widths) == pytest.approx(100, abs=0.01)
+    assert [float(x) for _, x, _ in bars] == pytest.approx([0, *np.cumsum(widths)[:-1]], abs=0.01)
+    assert "<title>1 reproduced</title>" in page
+    assert not set().union(*GROUPS.values()) ^ {*Verdict}
+
+
+def test_the_overview_shows_the_latest_experiments_and_one_chart(explored: Explored) -> None:
+    page = asked(explored, "/overview")
+    assert ">ESBN" in page
+    assert page.count('href="/network?key=') == 2
+    (chart,) = charts(page)
+    assert {series["label"].partition(" ")[0] for series in chart["series"]} == {
+        "ESBN", "Transformer",
+    }  # fmt: skip
+
+
+def test_folders_without_records_are_named(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("farfield.explorer._pages.FIRST", TABLE.key)
+    nowhere = tmp_path / "nowhere"
+    with TestClient(application(nowhere, tmp_path), base_url="http://127.0.0.1") as pages:
+        for page in ("/overview", "/runs"):
+            said = f"No records were found in {nowhere}: there is no such folder."
+            assert said in pages.get(page).text
+        assert (
+            f"No exports of tables were found in <code>{tmp_path}</code>"
+            in pages.get("/overview").text
+        )
+    with TestClient(application(tmp_path, nowhere), base_url="http://127.0.0.1") as pages:
+        assert f"in {tmp_path}: it holds no records." in pages.get("/runs").text
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "title"),
+    [
+        (
+            "SameDifferent(max_problems=9, withheld=98)",
+            "Network(reasoner=Tiny)",
+            "Tiny on same/different, 98 withheld",
+        ),
+        (
+            "ImageGeneration(data_set='mnist', test_images=2)",
+            "GANNetwork(discriminator=D(width=2), generator=G(width=16))",
+            "GAN (width 16) on image generation, mnist",
+        ),
+        (
+            "ObjectPicking(larger_sides=(), side=3)",
+            "AgentNetwork(core=RIMs(hidden_size=8), encoder=LinearEncoder(out_features=2))",
+            "RIMs (hidden size 8) with LinearEncoder on object picking, no larger sides, side 3",
+        ),
+        (
+            "Mine(a=1, b=(2, 3), c=True, d=4)",
+            "Network(context=None, reasoner=ESBN)",
+            "ESBN on Mine, a 1, b (2, 3), c True, …",
+        ),
+        ("SequentialMNIST()", "QuantileNetwork()", "QuantileNetwork on sequential MNIST"),
+        ("5", "(a", "(a on 5"),
+    ],
+)  # fmt: skip
+def test_a_title_is_one_that_a_person_gives(task: str, model: str, title: str) -> None:
+    assert title_of(task, model) == title
+
+
+def test_equal_titles_are_told_apart() -> None:
+    notes = ["20 steps", "30 steps", "1 step", "1 step"]
+    keys = [letter * 20 for letter in "abcd"]
+    found = distinct(["A", "A", "B", "B"], notes, keys)
+    assert found == ["A, 20 steps", "A, 30 steps", "B, cccccc", "B, dddddd"]
+    assert distinct(["A", "B"], notes[:2], keys[:2]) == ["A", "B"]
+
+
+# --- Own modules and agents ----------------------------------------------------------------------
+
+OWN = """
+import math
+
+from torch import nn
+
+
+class MyEyes(nn.Module):
+    def __init__(self, item_shape, out_features=4):
+        super().__init__()
+        self.out_features = out_features
+        self.layer = nn.Linear(math.prod(item_shape), out_features)
+
+    def forward(self, items):
+        return self.layer(items.flatten(1))
+"""
+ROOM = ObjectPicking(side=3, distractors=1, more_distractors=(), larger_sides=(), view=3)
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """A folder with a trained agent whose encoder is of a file beside it, and its key."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "my_eyes_to_see.py").write_text(OWN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        eyes = Spec(__import__("my_eyes_to_see").MyEyes)
+        core = Spec(RIMs, hidden_size=12, num_mechanisms=3, num_active=2)
+        agent = Experiment(
+            task=ROOM,
+            model=AgentNetwork(core=core, encoder=eyes),
+            recipe=Recipe(steps=1, batch_size=4),
+            objective=PPO(rollout_length=5, epochs=1),
+        )
+        score_episodes(patch, 2)
+        run([Job(experiment=agent, seed=0)], Store(folder / "runs"), Here())
+        yield folder, agent.key
+
+
+def test_an_agent_of_one_s_own_is_shown_with_its_film(own: tuple[Path, str]) -> None:
+    folder, key = own
+    source = Source(folder / "runs", folder, [folder / "my_eyes_to_see.py"])
+    (row,) = source.run_rows
+    assert (row.unseen, row.kind) == ("", "agent")
+    assert row.title.startswith("RIMs (hidden size 12, num active 2, num mechanisms 3) with MyEyes")
+    shown = network(source, {"key": key, "problem": "2"})
+    assert (shown["kind"], shown["problems"]) == ("agent", 1000)
+    answer = dict(shown["answer"])
+    assert answer["mission"].split()[0] in ("red", "green", "blue")
+    (mechanisms,) = shown["maps"]
+    np.testing.assert_allclose(np.sum(mechanisms.values, axis=0), 2)
+    assert network_picture(source, {"key": key, "problem": "2"}).startswith(PNG)
+    assert network_picture(source, {"key": key}) != network_picture(
+        source, {"key": key, "problem": "2"}
+    )
+    with pytest.raises(ValueError, match="problem must be a whole number from 0 to 999"):
+        network(source, {"key": key, "problem": "1000"})
+    page = TEMPLATES.get_template("network.html.jinja").render(
+        here="/network", listed={}, legend={}, **shown
+    )
+    assert f"farfield show {key[:12]} --out film.gif" in page
+
+
+def test_an_agent_of_a_file_that_was_not_named_says_so(own: tuple[Path, str]) -> None:
+    folder, _ = own
+    (row,) = Source(folder / "runs", folder).run_rows
+    assert row.unseen == (
+        "it takes my_eyes_to_see.MyEyes: start the explorer with --module and the file of its "
+        "classes"
+    )
+    assert "on object picking" in row.title
+
+
 # --- Networks ------------------------------------------------------------------------------------
 
 
@@ -411,9 +573,12 @@ def test_active_mechanisms_are_shown_in_stretches() -> None:
     [
         (
             {"task": {"class": "mine.Task"}, "model": {"class": "mine.Net"}},
-            "it takes mine.Net, mine.Task of",
+            "it takes mine.Net, mine.Task: start the explorer with --module",
         ),
-        (AGENT.to_json(), "it is an agent, which acts in object-picking"),
+        (
+            {"task": {"class": "mine.Room"}, "model": {"class": "farfield.nn.RIMs"}},
+            "it takes mine.Room: start the explorer with --module",
+        ),
         ({"task": None}, "its record describes no experiment that this version can make again"),
     ],
 )

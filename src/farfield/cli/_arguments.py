@@ -375,7 +375,7 @@ class Report:
 class Explore:
     """Open a page for the browser: claims, profiles, problems, trained networks, runs under way.
 
-    Only this machine can see it, and nothing is run or written. Needs the extra `web`.
+    Only this machine can see it, and nothing is trained or written. Needs the extra `web`.
     """
 
     records: Path = RECORDS
@@ -385,6 +385,9 @@ class Explore:
     there."""
     port: int = 8080
     """Port of 127.0.0.1."""
+    module: tuple[Path, ...] = ()
+    """Files with classes of your own that experiments name, e.g. my_module.py. They are
+    imported."""
 
 
 @final

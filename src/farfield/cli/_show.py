@@ -168,4 +168,5 @@ def explore(command: Explore) -> None:
             raise ValueError(f"port must be free, got {command.port}, which something listens on")
     records, results = results_folder(command.records), results_folder(command.results)
     say(make_console(), f"http://127.0.0.1:{command.port} (Ctrl-C ends it)")
-    serve(records, results, command.port)
+    own_parts(command.module)  # an error of a file is said here
+    serve(records, results, command.port, command.module)

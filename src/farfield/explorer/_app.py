@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import jinja2
 
@@ -35,6 +36,7 @@ except ModuleNotFoundError as error:
         f"the explorer needs {package}: pip install 'farfield[web]'", name=error.name
     ) from error
 
+from farfield._citations import REFERENCES
 from farfield._errors import FarfieldError
 from farfield._text import printable
 from farfield.explorer._child import STATUS, Child, status_of
@@ -48,6 +50,8 @@ PAGES: Final = {
     "/problems": "problems",
     "/runs": "runs",
     "/network": "network",
+    "/overview": "overview",
+    "/verdicts": "verdicts",
 }
 """Addresses of pages, with their function in `_pages` and their template."""
 
@@ -74,15 +78,33 @@ TEMPLATES: Final = jinja2.Environment(
     lstrip_blocks=True,
     finalize=lambda value: printable(value) if type(value) is str else value,
 )
+TEMPLATES.filters["query"] = lambda words: urlencode(words, doseq=True)
 TEMPLATES.filters["span"] = lambda seconds: str(timedelta(seconds=round(seconds)))
 
 
-def application(records: Path, results: Path) -> Starlette:
+LISTED: Final = ("/claims", "/profiles", "/problems", "/runs")
+"""Addresses of pages that every page leads to."""
+
+PAPERS: Final = ("webb2020", "gondal2021", "ren2017", "webb2021", "lamb2022")
+"""Papers whose verdicts are on the first page."""
+
+GROUPS: Final = {
+    "held": "reproduced or reached",
+    "undecided": "compatible or undecided",
+    "failed-claim": "not reproduced or missed",
+    "beyond": "measured, nothing published",
+    "not-run": "not run",
+}
+"""Words of the legend by the class of a color; `_pages` has the verdicts of each."""
+
+
+def application(records: Path, results: Path, modules: Sequence[Path] = ()) -> Starlette:
     """Build the application that a server runs.
 
     Args:
         records: Folder of records; it may be absent, or one that `report --export` wrote.
         results: Folder that `report --export` wrote to; it may be absent.
+        modules: Files with classes of one's own that records name; they are imported.
     """
     app = Starlette(
         routes=[
@@ -98,20 +120,21 @@ def application(records: Path, results: Path) -> Starlette:
         exception_handlers=dict.fromkeys((HTTPException, *STATUS), _refuse),
         lifespan=_start,
     )
-    app.state.folders = (records, results)
+    app.state.folders = (records, results, *modules)
     return app
 
 
-def serve(records: Path, results: Path, port: int) -> None:
+def serve(records: Path, results: Path, port: int, modules: Sequence[Path] = ()) -> None:
     """Serve the application to this machine alone, until it is interrupted.
 
     Args:
         records: Folder of records.
         results: Folder of exports.
         port: Port of 127.0.0.1.
+        modules: Files with classes of one's own that records name.
     """
     config = uvicorn.Config(
-        application(records, results), host=HOSTS[0], port=port, log_level="warning"
+        application(records, results, modules), host=HOSTS[0], port=port, log_level="warning"
     )
     server = _Server(config)
     with contextlib.suppress(KeyboardInterrupt):
@@ -163,15 +186,20 @@ class _Guard:
 
 def _rendered(name: str, request: Request, status: int = 200, **context: Any) -> HTMLResponse:
     template = TEMPLATES.get_template(f"{name}.html.jinja")
-    records, results = request.app.state.folders
+    records, results, *_ = request.app.state.folders
     page = template.render(
-        here=request.url.path, pages=PAGES, records=records, results=results, **context
+        here=request.url.path,
+        legend=GROUPS,
+        listed={path: PAGES[path] for path in LISTED},
+        records=records,
+        results=results,
+        **context,
     )
     return HTMLResponse(page, status_code=status)
 
 
 def _front(request: Request) -> Response:
-    return _rendered("front", request)
+    return _rendered("front", request, papers={key: REFERENCES[key].title for key in PAPERS})
 
 
 def _called(name: str, request: Request) -> Any:

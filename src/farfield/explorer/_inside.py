@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.analysis import attention_of, routing_of
-from farfield.analysis.internal import active_of, layer_reads_of
+from farfield.analysis.internal import WatchedEpisode, active_of, layer_reads_of
 from farfield.core import Problems
 from farfield.models import ESBN
 from farfield.models.internal import Relational
@@ -110,6 +110,17 @@ def maps_of(network: nn.Module, problem: Problems) -> list[Map]:
         except ValueError:  # of another kind
             continue
     return found
+
+
+def mechanisms_of(episode: WatchedEpisode) -> list[Map]:
+    """Show the active mechanisms of an agent over an episode; none of an agent without any.
+
+    Args:
+        episode: The episode.
+    """
+    if not episode.active.shape[1]:
+        return []
+    return [map_of("Active mechanisms, step by step", "mechanism ╲ step", episode.active.T)]
 
 
 def _recalled(network: nn.Module, problem: Problems) -> list[Map]:

@@ -14,16 +14,27 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
+from farfield.analysis import watch_episode
+from farfield.analysis.internal import WatchedEpisode
 from farfield.core import stream
-from farfield.core.internal import UnknownNameError, excerpt
+from farfield.core.internal import REFERENCES, UnknownNameError, excerpt
 from farfield.execution.internal import UnderWay, runs_under_way, unreadable_progress
-from farfield.explorer._inside import answer_of, maps_of
-from farfield.explorer._source import Curve, Looked, Source, unseen
+from farfield.explorer._inside import answer_of, maps_of, mechanisms_of
+from farfield.explorer._source import Curve, Looked, Source
+from farfield.explorer._titles import title_of
+from farfield.models import GAN
 from farfield.reports import tabular_of
-from farfield.reports.internal import one_problem, problem_picture
+from farfield.reports.internal import generated_sheet, one_problem, problem_picture, strip
 from farfield.reproductions import TABLES, Verdict
 from farfield.reproductions.internal import PRINTED
-from farfield.tasks import ENVIRONMENTS, TASKS, Environment, ProblemTask, is_at_hand
+from farfield.tasks import (
+    ENVIRONMENTS,
+    TASKS,
+    Environment,
+    ImageGeneration,
+    ProblemTask,
+    is_at_hand,
+)
 from farfield.tasks.internal import NeedsFiles
 
 Query = Mapping[str, str]
@@ -41,19 +52,103 @@ KEPT: Final = 30.0
 PLAIN: Final = (int, float, bool, str, int | None, float | None, bool | None)
 """Types of the fields of a task that can be set in a form."""
 
+GROUPS: Final = {
+    "held": (Verdict.REPRODUCED, Verdict.REACHED, Verdict.BY_HAND),
+    "undecided": (
+        Verdict.COMPATIBLE,
+        Verdict.INCONCLUSIVE,
+        Verdict.DIRECTION_ONLY,
+        Verdict.UNCONFIRMED,
+        Verdict.UNDERPOWERED,
+    ),
+    "failed-claim": (Verdict.NOT_REPRODUCED, Verdict.MISSED, Verdict.DIVERGED),
+    "beyond": (Verdict.MEASURED,),
+    "not-run": (Verdict.NEEDS_DATA, Verdict.NOT_RUN),
+}
+"""Verdicts of one color on the first page, by the class of the color."""
+
+SHOWN_RUNS: Final = 6
+"""Experiments on the first page."""
+
+SHOWN_CURVES: Final = 4
+"""Curves on the first page."""
+
+EPISODES: Final = 1_000
+"""Episodes of an agent to choose from."""
+
 SILENT: Final = 60.0
 """Seconds without a report after which a run may have been stopped."""
 
 
 @lru_cache(1)
-def source_of(records: Path, results: Path) -> Source:
+def source_of(records: Path, results: Path, *modules: Path) -> Source:
     """Open the contents of two folders.
 
     Args:
         records: Folder of records.
         results: Folder of exports.
+        modules: Files with classes of one's own.
     """
-    return Source(records, results)
+    return Source(records, results, modules)
+
+
+def verdicts(source: Source, query: Query) -> Context:
+    """Count the verdicts of a paper, as bars.
+
+    Args:
+        source: The runs.
+        query: `paper`.
+    """
+    paper = _known("paper", query.get("paper") or FIRST.partition("/")[0], PRINTED)
+    rows = [
+        row
+        for name in TABLES
+        if name.partition("/")[0] == paper
+        for row in source.results(name).report.rows
+    ]
+    counts = Counter(row.judgement.verdict for row in rows)
+    bars, start = [], 0.0
+    for group, some in GROUPS.items():
+        if count := sum(counts[verdict] for verdict in some):
+            words = ", ".join(f"{counts[one]} {one.value}" for one in some if counts[one])
+            width = 100 * count / len(rows)
+            bars.append((group, count, round(start, 3), round(width, 3), words))
+            start += width
+    return {"paper": paper, "title": REFERENCES[paper].title, "bars": bars, "cells": len(rows)}
+
+
+def overview(source: Source, _: Query) -> Context:
+    """Show one curve, the latest experiments, and the folders without records.
+
+    The curve is of the latest experiments of one task with a profile, or else of the first table.
+
+    Args:
+        source: The records.
+    """
+    runs = source.run_rows
+    own = source.run_curves
+    curves = [curve for curve in own if curve.about == own[0].about][:SHOWN_CURVES] if own else []
+    about = curves[0].about if curves else TABLES[FIRST].title
+    if not curves:
+        found = [*source.results(FIRST).curves.values()]
+        group = found[0].group if found else ""
+        curves = [curve for curve in found if curve.group == group][:SHOWN_CURVES]
+        about = group or about
+    short = [
+        dataclasses.replace(curve, label=curve.label.replace(f" on {curve.about}", ""))
+        for curve in curves
+    ]
+    return {
+        "runs": runs,
+        "latest": runs[:SHOWN_RUNS],
+        "about": about,
+        "curves": [curve.key for curve in curves],
+        "table": FIRST,
+        "charts": [(one.unit, one.score, _chart(short)) for one in curves[:1]],
+        "tables": source.exported_tables,
+        "notes": source.notes,
+        "lacking": source.lacking,
+    }
 
 
 def claims(source: Source, query: Query) -> Context:
@@ -113,7 +208,7 @@ def profiles(source: Source, query: Any) -> Context:
     asked = dict.fromkeys(query.getlist("curve"))
     curves = [source.curve(key) for key in asked if key not in uncharted]
     groups: dict[str, list[Curve]] = {}
-    for curve in (*source.results(table).curves.values(), *source.run_curves):
+    for curve in (*source.run_curves, *source.results(table).curves.values()):
         groups.setdefault(curve.group, []).append(curve)
     listed = {curve.key for group in groups.values() for curve in group}
     if others := [curve for curve in curves if curve.key not in listed]:
@@ -244,6 +339,7 @@ def runs(source: Source, _: Query) -> Context:
     for run in going:
         commands.setdefault(run.began, []).append(run)
     return {
+        "titles": {(run.key, run.seed): title_of(run.task, run.model) for run in under_way},
         "commands": [
             (max(run.done for run in some), max(run.asked for run in some), some)
             for some in commands.values()
@@ -252,6 +348,7 @@ def runs(source: Source, _: Query) -> Context:
         "unread": unreadable_progress(source.folder),
         "runs": source.run_rows,
         "notes": source.notes,
+        "lacking": source.lacking,
     }
 
 
@@ -265,16 +362,33 @@ def network(source: Source, query: Query) -> Context:
     key = query.get("key", "")
     records = source.records(key)
     about = f"{excerpt(records[0].task)} · {excerpt(records[0].model)}"
-    if reason := unseen(records[0]):
-        return {"key": key, "about": about, "reason": reason, "asked": None}
+    shown: Context = {"key": key, "title": source.title(key), "about": about, "kind": "network"}
+    if reason := source.unseen(records[0]):
+        return {**shown, "reason": reason, "asked": None}
     looked, seed, regime, problem = _looked(source, query)
+    shown["seeds"] = [record.seed for record in records]
+    shown["asked"] = {"key": key, "seed": seed, "regime": regime, "problem": problem}
+    if isinstance(task := looked.experiment.task, Environment):
+        episode = _episode(source, key, seed, regime, problem)
+        return {
+            **shown,
+            "kind": "agent",
+            "reason": "",
+            "regimes": [one.name for one in task.regimes],
+            "problems": EPISODES,
+            "answer": [
+                ("mission", episode.mission),
+                ("steps", f"{len(episode.pictures):,}"),
+                ("score", f"{episode.score:g}"),
+            ],
+            "maps": mechanisms_of(episode),
+        }
+    if isinstance(looked.network, GAN):
+        shown["kind"] = "generator"
     one = looked.sets[regime][problem : problem + 1]
     return {
-        "key": key,
-        "about": about,
+        **shown,
         "reason": "",
-        "asked": {"key": key, "seed": seed, "regime": regime, "problem": problem},
-        "seeds": [record.seed for record in records],
         "regimes": list(looked.sets),
         "problems": len(looked.sets[regime]),
         "answer": answer_of(looked.network, looked.experiment.problem_task, one),
@@ -289,7 +403,12 @@ def network_picture(source: Source, query: Query) -> bytes:
         source: The records.
         query: As of `network`.
     """
-    looked, _, regime, problem = _looked(source, query)
+    looked, seed, regime, problem = _looked(source, query)
+    task = looked.experiment.task
+    if isinstance(task, Environment):
+        return strip(_episode(source, query.get("key", ""), seed, regime, problem))
+    if isinstance(looked.network, GAN) and isinstance(task, ImageGeneration):
+        return generated_sheet(looked.network, task, seed)
     shown = looked.sets[regime][problem : problem + 1]
     task = looked.experiment.problem_task
     return one_problem(task, shown, regime, f"problem {problem:,}")
@@ -299,16 +418,29 @@ def _looked(source: Source, query: Query) -> tuple[Looked, int, str, int]:
     """Find the requested network, its seed, and a regime and a problem of it."""
     key = query.get("key", "")
     record = source.records(key)[0]
-    if reason := unseen(record):
+    if reason := source.unseen(record):
         raise ValueError(f"this network cannot be shown: {reason}")
     seed = _whole("seed", query.get("seed") or str(record.seed))
     looked = source.looked(key, seed)
+    if isinstance(task := looked.experiment.task, Environment):
+        names = [one.name for one in task.regimes]
+        regime = _known("regime", query.get("regime") or names[-1], names)
+        return looked, seed, regime, _whole("problem", query.get("problem") or "0", 0, EPISODES - 1)
     far = [one.name for one in looked.experiment.problem_task.regimes if one.distance > 0]
     first = next((name for name in far if name in looked.sets), next(iter(looked.sets)))
     regime = _known("regime", query.get("regime") or first, looked.sets)
     most = len(looked.sets[regime]) - 1
     problem = _whole("problem", query.get("problem") or "0")
     return looked, seed, regime, min(problem, most)
+
+
+@lru_cache(16)
+def _episode(source: Source, key: str, seed: int, regime: str, number: int) -> WatchedEpisode:
+    """Play an episode of an agent, the same as `farfield show` films first."""
+    looked = source.looked(key, seed)
+    branch = stream(seed, "filmstrip").child(number)
+    assert isinstance(looked.experiment.task, Environment)  # noqa: S101 — for a type checker
+    return watch_episode(looked.network, looked.experiment.task, regime, branch)
 
 
 def _known(kind: str, name: str, names: Any) -> str:

@@ -17,24 +17,30 @@ from farfield.core import Problems, stream
 from farfield.core.internal import UnknownNameError, excerpt
 from farfield.experiments import Experiment
 from farfield.experiments.internal import names_of_others
+from farfield.explorer._titles import distinct, task_title, title_of
 from farfield.metrics import Interval
 from farfield.metrics.internal import measure_of
 from farfield.records import Record, Store, StoreError
-from farfield.reports import Report, Row, tabulate
+from farfield.reports import Report, Row, extrapolation_profile, tabulate
 from farfield.reports.internal import (
     Levels,
+    Point,
     load_missing,
     recorded_profile,
     recorded_reports,
     records_at,
 )
 from farfield.reproductions import TABLES, Budget, Published, Table
+from farfield.suites.internal import own_parts
 from farfield.tasks import Environment
-from farfield.tasks.internal import DrawsFirst
+from farfield.tasks.internal import DrawsFirst, HasPictures
 from farfield.training import trained_network
 from farfield.training.internal import problems_of_run
 
 _Stamp = tuple[tuple[Any, ...], ...]
+
+WITH_MODULE = "start the explorer with --module and the file of its classes"
+"""Advice for records that name classes of one's own."""
 
 FEWEST = 3
 """Networks that an interval of the mean is shown from."""
@@ -70,6 +76,7 @@ class Curve:
     Args:
         key: Unique name.
         label: Name in a picture.
+        about: Title of the task.
         group: Heading in a list.
         unit: Unit of the distances.
         score: Name of the score, with its unit.
@@ -78,6 +85,7 @@ class Curve:
 
     key: str
     label: str
+    about: str
     group: str
     unit: str
     score: str
@@ -103,22 +111,26 @@ class Run(NamedTuple):
 
     Attributes:
         key: `Experiment.key`.
+        title: Name as a person gives it, unlike the titles of all other rows.
         task: The task in a few words.
         model: The model in a few words.
         steps: Steps of the last network.
         networks: How many can be read.
         finished: When the last one was.
+        kind: Agent or network.
         unseen: Reason that no network of it can be shown; empty without any.
         uncharted: Why it has no profile; empty if it has one.
         note: Unreadable files with the reason; empty without any.
     """
 
     key: str
+    title: str = "unknown"
     task: str = ""
     model: str = ""
     steps: int = 0
     networks: int = 0
     finished: str = ""
+    kind: str = "network"
     unseen: str = "its records cannot be read"
     uncharted: str = "its records cannot be read"
     note: str = ""
@@ -130,7 +142,7 @@ class Looked(NamedTuple):
     Attributes:
         experiment: The experiment that was run.
         network: The network, in evaluation mode.
-        sets: The problems, by regime; the first ones where they are many.
+        sets: The problems, by regime; the first ones where they are many. None of an agent.
     """
 
     experiment: Experiment
@@ -145,17 +157,22 @@ class Source:
     Args:
         records: Folder of records, or of exports; it may be absent.
         results: Folder of exports; it may be absent.
+        modules: Files with classes of one's own that records name.
     """
 
-    def __init__(self, records: Path, results: Path) -> None:
+    def __init__(self, records: Path, results: Path, modules: Sequence[Path] = ()) -> None:
         self.folder = records
+        self._own = own_parts(modules)
         self._exports = dict.fromkeys((records, results))
         self._damage: dict[str, str] = {}
         self._levels = self._read_levels()
+        self._titles: dict[str, str] = {}
         self._runs: tuple[_Stamp, dict[str, list[Record]], list[Run]] = ((), {}, [])
         self._results: dict[str, tuple[_Stamp, Results]] = {}
         self.looked = lru_cache(2)(self._looked)
-        self._run_curve = lru_cache(4096)(lambda key, _: _curve_of_run(self.runs[key]))
+        self._run_curve = lru_cache(4096)(
+            lambda key, _, title: _curve_of_run(self.runs[key], title, self._own)
+        )
 
     @cached_property
     def store(self) -> Store:
@@ -166,6 +183,22 @@ class Source:
     def notes(self) -> list[str]:
         """Files that cannot be read, each with the reason."""
         return [f"{name} cannot be read: {reason}" for name, reason in self._damage.items()]
+
+    @property
+    def exported_tables(self) -> int:
+        """Number of tables with exports."""
+        return sum(
+            any((folder / f"{name}.jsonl").is_file() for folder in self._exports) for name in TABLES
+        )
+
+    @property
+    def lacking(self) -> str:
+        """Folder without records, in a sentence; empty where there are some."""
+        if self.run_rows or any((self.folder / f"{name}.jsonl").is_file() for name in TABLES):
+            return ""
+        where = self.folder.absolute()
+        what = "there is no such folder" if not where.exists() else "it holds no records"
+        return f"No records were found in {where}: {what}."
 
     def _read_levels(self) -> Levels:
         """Read the floors and ceilings of the folders that hold them."""
@@ -204,6 +237,11 @@ class Source:
             found.sort(key=lambda item: _finished(item[1][-1]), reverse=True)
             runs = dict(found)
             order = [*runs, *(key for key in contents if key not in runs)]
+            titles = {key: title_of(one[-1].task, one[-1].model) for key, one in runs.items()}
+            notes = [f"{one[-1].steps:,} steps" for one in runs.values()]
+            self._titles = dict(
+                zip(runs, distinct([*titles.values()], notes, [*runs]), strict=True)
+            )
             self._runs = (now, runs, [])  # `_run_curve` reads them
             self._runs[2].extend(self._row(key, *contents[key]) for key in order)
         return self._runs[1]
@@ -221,18 +259,54 @@ class Source:
         )
         if not records:
             return Run(key=key, note=note or "no record of it can be read")
-        last, curve = records[-1], self._run_curve(key, len(records))
+        last, curve = records[-1], self._run_curve(key, len(records), self._titles[key])
         return Run(
             key=key,
+            title=self._titles[key],
             task=excerpt(last.task),
             model=excerpt(last.model),
             steps=last.steps,
             networks=len(records),
             finished=_finished(last),
-            unseen=unseen(records[0]),
+            kind="agent" if "AgentNetwork" in last.model or "Quantile" in last.model else "network",
+            unseen=self.unseen(records[0]),
             uncharted=curve if isinstance(curve, str) else "",
             note=note,
         )
+
+    def unseen(self, record: Record) -> str:
+        """Give the reason that a network cannot be shown; empty if it can.
+
+        Args:
+            record: Record of its run.
+        """
+        if missing := sorted(names_of_others(record.experiment) - self._own.keys()):
+            return f"it takes {excerpt(', '.join(missing))}: {WITH_MODULE}"
+        try:
+            task = self.experiment(record).task
+        except Exception as error:  # noqa: BLE001 — whatever a record holds, the others are shown
+            why = "" if str(error).startswith("described ") else f": {excerpt(error)}"
+            return f"its record describes no experiment that this version can make again{why}"
+        if isinstance(task, Environment) and not isinstance(task, HasPictures):
+            return f"it is an agent in {task.name}, which has no pictures"
+        return ""
+
+    def experiment(self, record: Record) -> Experiment:
+        """Build the experiment of a record.
+
+        Args:
+            record: Record of one of its runs.
+        """
+        return Experiment.from_json(record.experiment, classes=self._own)
+
+    def title(self, key: str) -> str:
+        """Find the title of an experiment with records.
+
+        Args:
+            key: `Experiment.key`.
+        """
+        self.records(key)
+        return self._titles[key]
 
     def records(self, key: str) -> Sequence[Record]:
         """Read the records of an experiment.
@@ -329,7 +403,10 @@ class Source:
     @property
     def run_curves(self) -> list[Curve]:
         """Profiles of the experiments in the store, except experiments on a user's task."""
-        found = (self._run_curve(key, len(records)) for key, records in self.runs.items())
+        found = (
+            self._run_curve(key, len(records), self._titles[key])
+            for key, records in self.runs.items()
+        )
         return [curve for curve in found if isinstance(curve, Curve)]
 
     def curve(self, key: str) -> Curve:
@@ -355,15 +432,17 @@ class Source:
             key: `Experiment.key`.
 
         Raises:
-            ValueError: If there is no such run, or its classes are the user's own.
+            ValueError: If there is no such run, or no file of its classes was named.
             StoreError: If its weights cannot be used.
         """
         seeds = {record.seed: record for record in self.records(key)}
         if seed not in seeds:
             raise StoreError(f"seed {seed} of experiment {key} is not recorded in {self.folder}")
-        experiment = Experiment.from_json(seeds[seed].experiment)
-        task = experiment.problem_task
+        experiment = self.experiment(seeds[seed])
         network = trained_network(experiment, seed, self.store)
+        if isinstance(experiment.task, Environment):
+            return Looked(experiment, network, {})
+        task = experiment.problem_task
         if isinstance(task, DrawsFirst):
             sets = task.draw_first(stream(seed, "problems"))
         else:
@@ -371,20 +450,32 @@ class Source:
         return Looked(experiment, network, sets)
 
 
-def _curve_of_run(records: Sequence[Record]) -> Curve | str:
+def _points_of_run(records: Sequence[Record], own: Mapping[str, Any]) -> Sequence[Point]:
+    """Build the points of a profile, of one's own task too."""
+    if not names_of_others(records[0].experiment):
+        return recorded_profile(records).points
+    experiment = Experiment.from_json(records[0].experiment, classes=own)
+    return extrapolation_profile(experiment.task, records, experiment.perturbations).points
+
+
+def _curve_of_run(records: Sequence[Record], title: str, own: Mapping[str, Any]) -> Curve | str:
     """Build the profile of an experiment of the store, or give the reason that there is none."""
+    first = records[0]
     try:
-        first, points = records[0], recorded_profile(records).points
+        points = _points_of_run(records, own)
         measure = points[0].measure
     except KeyError as error:
         return f"a score is missing: {excerpt(error.args[0])}"
     except Exception:  # noqa: BLE001 — whatever a record holds, the others are shown
+        if missing := sorted(names_of_others(first.experiment.get("task")) - own.keys()):
+            return f"its task is {excerpt(', '.join(missing))}: {WITH_MODULE}"
         return "its task is none of Farfield's, or of another version"
     scale = 100 if measure.percent else 1
     return Curve(
         key=f"run|{first.key}",
-        label=f"{first.model} {first.key[:6]}",
-        group=first.task,
+        label=title,
+        about=task_title(first.task),
+        group="Your runs",
         unit=points[-1].unit,
         score=f"{measure.label}{measure.unit}",
         marks=tuple(
@@ -415,6 +506,7 @@ def _curve(key: str, rows: Sequence[Row]) -> Curve:
     return Curve(
         key=key,
         label=", ".join([claim.row, *notes]),
+        about=claim.subject,
         group=claim.subject,
         unit=rows[-1].unit,
         score=f"{measure.label}{' %' if claim.published.unit == 'percent' else ''}",
@@ -456,27 +548,6 @@ def _mark(
 
 def _extent(row: Row) -> tuple[float, int]:
     return (row.judgement.fraction or 0.0, len(row.records))
-
-
-def unseen(record: Record) -> str:
-    """Give the reason that a network cannot be shown; empty if it can.
-
-    Args:
-        record: Record of its run.
-    """
-    if foreign := sorted(names_of_others(record.experiment)):
-        return (
-            f"it takes {excerpt(', '.join(foreign))} of a module that is not Farfield's, and the "
-            "explorer imports no code of others"
-        )
-    try:
-        task = Experiment.from_json(record.experiment).task
-    except Exception as error:  # noqa: BLE001 — whatever a record holds, the others are shown
-        why = "" if str(error).startswith("described ") else f": {excerpt(error)}"
-        return f"its record describes no experiment that this version can make again{why}"
-    if isinstance(task, Environment):
-        return f"it is an agent, which acts in {task.name} and answers no problems"
-    return ""
 
 
 def _finished(record: Record) -> str:

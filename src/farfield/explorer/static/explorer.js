@@ -40,8 +40,9 @@ function options(chart, place) {
   return [{ ...size, series, bands, axes, scales: { x: { time: false, range: across }, y: { range: reach } }, cursor: { points: { size: 8 } } }, data];
 }
 
-function draw() {
+function draw(again) {
   for (const place of document.querySelectorAll(".chart")) {
+    if (!again && place.querySelector(".uplot")) continue; // another part of the page was renewed
     place.replaceChildren();
     const [how, data] = options(JSON.parse(place.dataset.chart), place);
     new uPlot(how, data, place);
@@ -49,12 +50,12 @@ function draw() {
 }
 
 let width = 0;
-addEventListener("DOMContentLoaded", draw);
-document.addEventListener("htmx:afterSwap", draw);
-document.addEventListener("htmx:historyRestore", draw);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+addEventListener("DOMContentLoaded", () => draw(true));
+document.addEventListener("htmx:afterSwap", () => draw(false));
+document.addEventListener("htmx:historyRestore", () => draw(true));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(true));
 addEventListener("resize", () => {
-  if (innerWidth !== width) draw();
+  if (innerWidth !== width) draw(true);
   width = innerWidth;
 });
 

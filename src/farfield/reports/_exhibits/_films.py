@@ -67,7 +67,7 @@ def strip(episode: WatchedEpisode) -> bytes:
     [images] = panel.marks
     assert isinstance(images, Images)  # noqa: S101 — what a type checker cannot see
     width, height = images.size
-    return png(Drawing(rows=[[panel]], height=0.6 + height, width=max(width, 3))(LIGHT))
+    return png(Drawing(rows=[[panel]], height=0.45 + height, width=max(width, 3))(LIGHT))
 
 
 def strip_panel(episode: WatchedEpisode, title: str, note: str) -> Panel:
