@@ -12,14 +12,17 @@ import pytest
 from torch import Tensor, nn
 
 from farfield.core.internal import UnknownNameError
-from farfield.experiments import Spec
+from farfield.execution import _processes
+from farfield.experiments import Choice, Spec
+from farfield.experiments.internal import with_field
 from farfield.records import Store
 from farfield.reports import Comparison, ExtrapolationProfile
 from farfield.reports.internal import Point
 from farfield.reproductions import TABLES, Table
 from farfield.suites import SUITES, _bench, bench, recorded
 from farfield.suites._recorded import Recorded
-from farfield.suites.internal import Item, Suite, load_module, record_suite
+from farfield.suites.internal import Item, Suite, load_module, planned_jobs, record_suite
+from farfield.tasks.internal import with_validation
 from reproductions import made_up
 from small import tiny_experiment
 
@@ -33,6 +36,10 @@ class Mean(nn.Module):
 
     def forward(self, z: Tensor) -> Tensor:
         return self.linear(z.mean(1))
+
+
+class Other(Mean):
+    """Another module, of another name."""
 
 
 class TooMany(nn.Module):
@@ -76,6 +83,12 @@ def tiny_suite(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Networks are trained in this process, which takes no time to start."""
+    monkeypatch.setattr(_processes, "spawn_error", lambda _: "a test")
+
+
+@pytest.fixture
 def own_imports(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The path for modules as it was, afterwards."""
     import sys
@@ -112,6 +125,88 @@ def test_a_module_is_trained_and_ranked_among_the_recorded(tiny_suite: str, tmp_
     again = []
     bench(Own, tiny_suite, store=store, report=again.append)
     assert [news.found for news in again] == [True, True]
+
+
+def test_values_are_chosen_on_validation_by_networks_that_are_not_compared(
+    tiny_suite: str, here: None, tmp_path: Path
+) -> None:
+    store, rates = Store(tmp_path / "runs"), (1e-6, 0.1, 0.2)
+    tried = Choice(field="recipe.learning_rate", values=rates)
+    found = bench(Mean, tiny_suite, store=store, tune=(tried,))
+    ((_, compared),) = found.experiments
+    plain = SUITES[tiny_suite].items[0].experiment_with("reasoner", Spec(Mean))
+    assert compared == with_field(plain, "recipe.learning_rate", compared.recipe.learning_rate)
+    assert [record.seed for record in store.records(compared.key)] == [0, 1]
+    means = {}
+    for rate in rates:
+        trial = with_field(plain, "recipe.learning_rate", rate)
+        trial = dataclasses.replace(trial, task=with_validation(plain.task))
+        records = store.records(trial.key)
+        assert [record.seed for record in records] == [2, 3]
+        means[rate] = sum(record.final("validation") for record in records) / 2
+    assert compared.recipe.learning_rate == max(means, key=means.__getitem__)
+    table = {row["recipe.learning_rate"]: row for row in found.tuning.values}
+    assert {rate: row["validation"] for rate, row in table.items()} == means
+    assert [rate for rate, row in table.items() if row["chosen"]] == [compared.recipe.learning_rate]
+    assert "tuned on validation, with equal budgets: Mean (yours) (3 values of learning" in str(
+        found
+    )
+    assert "seeds 2 and 3, which are not compared); the recorded mechanisms have" in str(found)
+    assert "no value was tuned" in str(bench(Mean, tiny_suite, store=store))
+    written = {path.name for path in found.write(tmp_path / "out")}
+    assert {"tuning.csv", "summary.csv", "profile.png"} <= written
+
+
+def test_a_rival_gets_the_same_budget_and_enters_beside_its_recorded_self(
+    tiny_suite: str, here: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = _bench.recorded(tiny_suite)
+    recorded_self = msgspec.structs.replace(lines[0], name="LSTM + TCN")
+    monkeypatch.setattr(_bench, "recorded", lambda _: (*lines, recorded_self))
+    store = Store(tmp_path / "runs")
+    options = {"tune": ("recipe.learning_rate",), "rivals": ("lstm + tcn",)}
+    jobs, labels = planned_jobs(Other, tiny_suite, (0, 1), **options)
+    assert {(job.seed, labels[job.experiment.key]) for job in jobs} == {
+        (2, "tiny task"), (3, "tiny task"),
+    }  # fmt: skip
+    assert len(jobs) == 2 * 3 * 2
+    news = []
+    found = bench(Other, tiny_suite, store=store, report=news.append, **options)
+    first = [one.job for one in news if one.record][: len(jobs)]
+    assert {(job.experiment.key, job.seed) for job in first} == {
+        (job.experiment.key, job.seed) for job in jobs
+    }
+    assert found.comparison.names == ("Other", "LSTM + TCN, tuned", "Solver", "Mean", "LSTM + TCN")
+    mine, rival = found.choices
+    assert [trial.values for trial in rival.selection.trials] == [(5e-4,), (1e-4,), (2.5e-3,)]
+    assert [one.values for one in mine.selection.trials] == [
+        one.values for one in rival.selection.trials
+    ]
+    claim = TABLES["webb2021/tiny"].claims[0]
+    chosen = rival.selection.of(claim.experiment)
+    scores = [record.final("withheld-98") for record in store.records(chosen.key)]
+    (row,) = (
+        row
+        for row in found.comparison.tabular.values
+        if row["model"] == "LSTM + TCN, tuned" and row["regime"] == "withheld-98"
+    )
+    assert row["mean"] == pytest.approx(sum(scores) / 2)
+    assert "Other and LSTM + TCN, tuned (3 values" in str(found)
+
+
+def test_what_cannot_be_tuned_is_refused(tiny_suite: str, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for options, said in {
+        ("rivals", ("Solver",)): r"rivals must be left out .* got \['Solver'\]",
+        ("tune", ("recipe.steps",)): "values of recipe.steps, whose value is 2, got none",
+        ("tune", ("recipe.rate",)): "unknown field 'recipe.rate'",
+        ("tune", (Choice(field="task.withheld", values=(5,)),)): "another task draws other prob",
+    }.items():
+        with pytest.raises(ValueError, match=said):
+            bench(Mean, tiny_suite, store=store, **dict([options]))
+    with pytest.raises(UnknownNameError, match="did you mean 'Solver'"):
+        bench(Mean, tiny_suite, store=store, tune=("recipe.learning_rate",), rivals=("Solve",))
+    assert store.keys() == []
 
 
 def test_a_module_that_fits_nothing_is_told_where_and_why(tiny_suite: str, tmp_path: Path) -> None:

@@ -171,6 +171,13 @@ class Bench:
     """relational, sequence, set or image."""
     seeds: int | None = None
     """Networks to train on each task, seeds 0 to N-1; the number of the suite if not given."""
+    tune: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """Field to choose on validation for each task, e.g. recipe.learning-rate=1e-4,3e-4,1e-3;
+    recipe.learning-rate alone tries once, a fifth and five times the rate of the task's recipe.
+    Several of these make a grid. Two networks of other seeds try each value."""
+    rivals: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """Recorded mechanism to tune with the same values and train here, e.g. "CoRelNet + TCN"; may be
+    given several times. Others are not tuned."""
     records: Path = RECORDS
     """Folder of records: recorded networks are not trained again."""
     out: Path | None = None

@@ -82,7 +82,7 @@ from farfield.records import Record, Store, selection_of
 from farfield.records.internal import DIVERGED, write_whole
 from farfield.reports import extrapolation_profile
 from farfield.suites import SUITES, bench
-from farfield.suites.internal import fitted, load_module
+from farfield.suites.internal import fitted, load_module, planned_jobs
 from farfield.tasks import (
     Environment,
     ImageClasses,
@@ -504,6 +504,16 @@ def _value(text: str) -> Any:
         return text
 
 
+def _tuned(text: str, network: Architecture) -> Choice | str:
+    """Parse a field to tune, with its values or alone."""
+    if "=" not in text:
+        return _path(text.replace("-", "_"), network)
+    found = _field(text, network)
+    if isinstance(found, Uniform):
+        raise ValueError(f"tune must list values, e.g. recipe.learning-rate=0.1,0.01, got {text!r}")
+    return found
+
+
 def _grid(selection: Selection) -> Grid:
     """Tabulate the trials with their scores; the chosen trial in bold."""
     measure = measure_of(selection.metric)
@@ -546,15 +556,15 @@ def bench_module(command: Bench) -> None:
     fitting, _ = fitted(module, command.suite)
     suite, console = SUITES[command.suite], make_console()
     seeds = range(command.seeds or suite.seeds)
-    jobs = jobs_of([experiment for _, experiment in fitting], seeds)
-    labels = {experiment.key: item.subject for item, experiment in fitting}
+    tune = tuple(_tuned(text, fitting[0][1].model) for text in command.tune)
+    jobs, labels = planned_jobs(module, command.suite, seeds, tune=tune, rivals=command.rivals)
     say(console, f"{command.module} on the suite {command.suite}: {suite.about}.")
     store = Store(command.records)
     at_once = command.workers or (None if command.device == "cpu" else 1)
     with Display(jobs, labels, console, at_once) as display:
         found = bench(
-            module, command.suite, store=store, seeds=seeds, device=command.device,
-            workers=command.workers, report=display.take,
+            module, command.suite, store=store, seeds=seeds, tune=tune, rivals=command.rivals,
+            device=command.device, workers=command.workers, report=display.take,
         )  # fmt: skip
     say(console, f"\n{found}\n")
     name = f"bench-{module.__name__}-{command.suite}-{fitting[0][1].key[:6]}"

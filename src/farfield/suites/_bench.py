@@ -6,8 +6,9 @@ import html
 import importlib
 import re
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Final, final
@@ -17,13 +18,14 @@ from torch import Tensor, nn
 from farfield.core import stream
 from farfield.core.internal import UnknownNameError, check_arguments, expand_home
 from farfield.execution import jobs_of, run
-from farfield.execution.internal import News
-from farfield.experiments import Experiment, Spec
-from farfield.records import Store
+from farfield.execution.internal import Job, News
+from farfield.experiments import Choice, Experiment, Search, Spec
+from farfield.records import Store, selection_of
 from farfield.reports import Comparison, ExtrapolationProfile, Tabular, extrapolation_profile
 from farfield.reports.internal import Point
 from farfield.suites._recorded import Recorded, recorded
 from farfield.suites._suites import SUITES, Item, Suite
+from farfield.suites._tuning import Entrant, Tuned, rivals_of, search_of, trials_of
 from farfield.tasks import TRAINING, is_at_hand
 
 WANTED = "module must be FILE.py:CLASS, e.g. my_module.py:MyReasoner"
@@ -147,6 +149,7 @@ class Benchmark:
         comparison: Its profiles and those of all recorded mechanisms, each less the module's own.
         experiments: Its experiments, by the cell that the task is from.
         misfits: The tasks that it was not trained on.
+        choices: Values that were chosen on validation, by mechanism and task.
     """
 
     suite: str
@@ -154,6 +157,7 @@ class Benchmark:
     comparison: Comparison
     experiments: tuple[tuple[str, Experiment], ...]
     misfits: tuple[Misfit, ...]
+    choices: tuple[Tuned, ...] = ()
 
     @property
     def budget(self) -> str:
@@ -164,12 +168,32 @@ class Benchmark:
         span = f"{min(steps):,} to {max(steps):,}" if min(steps) < max(steps) else f"{steps[0]:,}"
         return (
             f"small budget: {span} steps a network, as the recorded mechanisms had, and {networks} "
-            "networks a task; more training can change the order"
+            f"networks a task; more training can change the order\n{self._tuning}"
         )
 
     @property
+    def _tuning(self) -> str:
+        """Line on tuned mechanisms and their budget, and on mechanisms that were not tuned."""
+        others = "the recorded mechanisms have the values of their tables"
+        if not self.choices:
+            return f"no value was tuned: {others}, {self.name} those of the task's recipe"
+        names = [*dict.fromkeys(choice.name for choice in self.choices)]
+        one = self.choices[0].selection
+        seeds = " and ".join(map(str, one.seeds))
+        return (
+            f"tuned on validation, with equal budgets: {' and '.join(names)} ({len(one.trials)} "
+            f"values of {', '.join(one.names)} a task, with the networks of seeds {seeds}, which "
+            f"are not compared); {others} and were not tuned"
+        )
+
+    @property
+    def tuning(self) -> Tabular:
+        """Values that were tried, with their scores in validation."""
+        return trials_of(self.choices)
+
+    @property
     def summary(self) -> Tabular:
-        """Results of the module in each test regime: score, rank, best recorded mechanism."""
+        """Results of the module in each test regime: score, rank, best rival."""
         own, others = dict[tuple[str, str], Point](), dict[tuple[str, str], dict[str, Point]]()
         for name, profile in self.comparison.profiles:
             for point in profile.points:
@@ -201,26 +225,28 @@ class Benchmark:
                  "difference_high": -pair.interval.low if pair.interval else None}
             )  # fmt: skip
         return Tabular(
-            headings=("task", "distance", self.name, "floor", "rank", "best recorded",
+            headings=("task", "distance", self.name, "floor", "rank", "best rival",
                       "its score", "difference [95 %] (pairs)"),
             cells=tuple(cells),
             values=tuple(values),
         )  # fmt: skip
 
     def __str__(self) -> str:
-        tables = [f"{self.summary}\n", *(f"{one}\n" for one in self._aggregates)]
+        tables = [f"{table}\n" for table in self._tables]
         return "\n".join([*tables, *self._remarks])
 
     def _repr_html_(self) -> str:
         """Format the tables in HTML, as a notebook shows them."""
-        tables = [table._repr_html_() for table in (self.summary, *self._aggregates)]
+        tables = [table._repr_html_() for table in self._tables]
         return "".join([*tables, *(f"<p>{html.escape(one)}</p>" for one in self._remarks)])
 
     @property
-    def _aggregates(self) -> list[Tabular]:
-        """Aggregates over test regimes, where there are several."""
+    def _tables(self) -> list[Tabular]:
+        """Summary, aggregates over test regimes where there are several, and the chosen values."""
         found = self.comparison.aggregates
-        return [found] if any(row["regimes"] > 1 for row in found.values) else []
+        aggregates = [found] if any(row["regimes"] > 1 for row in found.values) else []
+        chosen = [trials_of(self.choices, chosen_alone=True)] if self.choices else []
+        return [self.summary, *aggregates, *chosen]
 
     @property
     def _remarks(self) -> list[str]:
@@ -234,19 +260,25 @@ class Benchmark:
     def write(self, folder: str | Path) -> list[Path]:
         """Write the picture and the tables: as `Comparison.write`, and `summary.csv`.
 
+        Where values were tuned, `tuning.csv` lists all of them.
+
         Args:
             folder: Where to; made if need be.
         """
-        return [*self.comparison.write(folder), self.summary.write(Path(folder) / "summary.csv")]
+        tables = {"summary": self.summary} | ({"tuning": self.tuning} if self.choices else {})
+        written = [one.write(Path(folder) / f"{name}.csv") for name, one in tables.items()]
+        return [*self.comparison.write(folder), *written]
 
 
 @check_arguments
-def bench(
+def bench(  # noqa: PLR0913 — each is an option of the command
     module: type[nn.Module] | Spec,
     suite: str = "relational",
     *,
     store: Store,
     seeds: Iterable[int] | None = None,
+    tune: Sequence[Choice | str] = (),
+    rivals: Sequence[str] = (),
     device: str = "cpu",
     workers: int | None = None,
     report: Callable[[News], None] | None = None,
@@ -257,18 +289,28 @@ def bench(
     with, so that the two differ in the module alone; all others of as many steps are compared with
     them. Recorded networks are not trained again.
 
+    With `tune`, values are first chosen for each task, on validation alone, by two networks of
+    other seeds for each value. The networks that are compared are trained with the chosen values.
+    Recorded mechanisms have the values of their tables, unless `rivals` names them: a rival is
+    tuned and trained in the same way, and enters the comparison a second time.
+
     Args:
         module: Class of the module, or its `Spec` with options.
         suite: Name of the suite, one of `SUITES`.
         store: Store of the records of the module; the records of the package do not change.
         seeds: Numbers of the runs; those that the suite names if `None`.
+        tune: Fields of the experiments to choose values of, e.g.
+            `Choice(field="recipe.learning_rate", values=(1e-4, 1e-3))`; a name alone tries the
+            value in the task's recipe, a fifth of it, and five times it, the first if equally good.
+        rivals: Names of recorded mechanisms that are tuned as well, e.g. `"CoRelNet + TCN"`.
         device: `"cpu"` or `"cuda"`.
         workers: Number of processes; as many as there are cores if `None`.
         report: Takes the news of every network.
 
     Raises:
-        UnknownNameError: If there is no such suite.
-        ValueError: If the module fits no task of it, with the reason for each.
+        UnknownNameError: If there is no such suite or rival.
+        ValueError: If the module fits no task of it, with the reason for each; or there are rivals
+            and nothing to tune, or a field that a mechanism does not have.
         ExecutionError: If some networks did not finish.
 
     Example:
@@ -280,22 +322,28 @@ def bench(
     spec = _spec(module)
     fitting, misfits = fitted(spec, suite)
     numbers = range(asked.seeds) if seeds is None else [*seeds]
-    jobs = jobs_of([one for _, one in fitting], numbers)
-    run(jobs, store, device=device, workers=workers, report=report)
-    rivals = recorded(suite)
-    name = spec.cls.__name__
-    if any(one.name == name for one in rivals):
-        name = OTHER_NAME.format(name)
-    own: dict[str, list[Point]] = {}
-    for item, experiment in fitting:
-        records = [one for seed in numbers if (one := store.find(experiment.key, seed))]
-        profile = extrapolation_profile(
-            experiment.task, records, experiment.perturbations, regimes=item.shown
-        )
-        own.setdefault(item.subject, []).extend(profile.points)
-    trained = {item.name for item, _ in fitting}
-    profiles = [(name, subject, points) for subject, points in own.items()]
-    profiles += _of_rivals([one for one in rivals if one.task in trained])
+    start = partial(run, store=store, device=device, workers=workers, report=report)
+    lines = recorded(suite)
+    entrants = entrants_of(spec, fitting, lines, rivals)
+    name, choices = entrants[0].name, list[Tuned]()
+    if rivals and not tune:
+        raise ValueError(f"rivals must be left out where nothing is tuned, got {list(rivals)}")
+    if tune:
+        searches = [search_of(one, tune, max(numbers) + 1) for one in entrants]
+        start(jobs_of([one for each in searches for one in each.experiments], searches[0].seeds))
+        choices, diverged = _chosen(entrants, searches, store)
+        entrants = [
+            replace(one, experiment=choice.selection.of(one.experiment))
+            for one in entrants
+            for choice in choices
+            if (choice.name, choice.item) == (one.name, one.item)
+        ]
+        misfits += diverged
+    start(jobs_of([one.experiment for one in entrants], numbers))
+    own = [one for one in entrants if one.name == name]
+    trained = {one.item.name for one in own}
+    profiles = _trained(entrants, numbers, store)
+    profiles += _of_rivals([one for one in lines if one.task in trained])
     return Benchmark(
         suite=suite,
         name=name,
@@ -306,9 +354,88 @@ def bench(
             ),
             against=name,
         ),
-        experiments=tuple((item.name, experiment) for item, experiment in fitting),
+        experiments=tuple((one.item.name, one.experiment) for one in own),
         misfits=misfits,
+        choices=tuple(choices),
     )
+
+
+def entrants_of(
+    module: Spec,
+    fitting: Sequence[tuple[Item, Experiment]],
+    lines: Sequence[Recorded],
+    rivals: Iterable[str] = (),
+) -> list[Entrant]:
+    """List the mechanisms that are trained here, the user's first.
+
+    Args:
+        module: The user's module.
+        fitting: The tasks that it fits, with its experiments.
+        lines: Recorded mechanisms of the suite.
+        rivals: Names of recorded mechanisms that are trained as well.
+
+    Raises:
+        UnknownNameError: If no mechanism is recorded under a name.
+    """
+    name = module.cls.__name__
+    if any(one.name == name for one in lines):
+        name = OTHER_NAME.format(name)
+    own = [Entrant(name=name, item=item, experiment=one) for item, one in fitting]
+    return own + rivals_of(rivals, [item for item, _ in fitting], lines)
+
+
+def planned_jobs(
+    module: type[nn.Module] | Spec,
+    suite: str,
+    seeds: Sequence[int],
+    *,
+    tune: Sequence[Choice | str] = (),
+    rivals: Iterable[str] = (),
+) -> tuple[list[Job], dict[str, str]]:
+    """List the first jobs of `bench`, of searches if any, with the tasks by experiment key.
+
+    Args:
+        module: As for `bench`, as all others.
+
+    Raises:
+        UnknownNameError: If there is no such suite or rival.
+        ValueError: If a mechanism has no field to tune.
+    """
+    fitting, _ = fitted(module, suite)
+    entrants = entrants_of(_spec(module), fitting, recorded(suite), rivals)
+    searches = [search_of(one, tune, max(seeds) + 1) for one in entrants] if tune else []
+    first = [search.experiments for search in searches] or [(one.experiment,) for one in entrants]
+    labels = {
+        experiment.key: one.item.subject
+        for one, experiments in zip(entrants, first, strict=True)
+        for experiment in experiments
+    }
+    numbers = searches[0].seeds if searches else seeds
+    return jobs_of([one for experiments in first for one in experiments], numbers), labels
+
+
+def _chosen(
+    entrants: Sequence[Entrant], searches: Iterable[Search], store: Store
+) -> tuple[list[Tuned], tuple[Misfit, ...]]:
+    """Choose the values of each mechanism on each task; misfits where all of them diverged.
+
+    Raises:
+        ValueError: If all values of the first mechanism, the user's, diverged on every task.
+    """
+    choices, misfits = list[Tuned](), list[Misfit]()
+    for one, search in zip(entrants, searches, strict=True):
+        try:
+            selection = selection_of(search, store)
+        except ValueError as error:
+            reason = f"{one.name}: {error}"
+            misfits.append(Misfit(subject=one.item.subject, task=one.item.name, reason=reason))
+            continue
+        choices.append(Tuned(name=one.name, item=one.item, selection=selection))
+    if not any(choice.name == entrants[0].name for choice in choices):
+        raise ValueError(
+            f"tune must have a value that does not diverge, got none: {misfits[0].reason}"
+        )
+    return choices, tuple(misfits)
 
 
 def fitted(
@@ -381,6 +508,20 @@ def _reason(experiment: Experiment) -> str | None:
     except Exception as error:  # noqa: BLE001 — whatever it was, the user must hear of it
         return f"{type(error).__name__}: {' '.join(str(error).split())}"
     return None
+
+
+def _trained(
+    entrants: Iterable[Entrant], seeds: Iterable[int], store: Store
+) -> list[tuple[str, str, list[Point]]]:
+    """Collect the mechanisms that were trained here with their points on each subject."""
+    found: dict[tuple[str, str], list[Point]] = {}
+    for one in entrants:
+        records = [got for seed in seeds if (got := store.find(one.experiment.key, seed))]
+        profile = extrapolation_profile(
+            one.experiment.task, records, one.experiment.perturbations, regimes=one.item.shown
+        )
+        found.setdefault((one.name, one.item.subject), []).extend(profile.points)
+    return [(name, subject, points) for (name, subject), points in found.items()]
 
 
 def _of_rivals(lines: Iterable[Recorded]) -> list[tuple[str, str, list[Point]]]:

@@ -104,17 +104,25 @@ def record_suite(suite: str, folder: Path) -> bytes:
 def _of_item(item: Item, folder: Path) -> Iterator[Recorded]:
     """Find the runs of equal length on the task of an item, a line for each mechanism."""
     find = exported_at(folder, item.budget)
-    template = item.experiment
     rows: dict[str, tuple[Claim, dict[int, Record]]] = {}
-    for claim in item.claims:
-        if _asked(claim.at(item.budget)) != _asked(template):
-            continue
-        _, networks = rows.setdefault(claim.row, (claim, {}))
+    for name, claim in comparable(item):
+        _, networks = rows.setdefault(name, (claim, {}))
         for record in find(claim):
             networks[record.seed] = _joined(networks.get(record.seed, record), record)
     for name, (claim, networks) in rows.items():
         if networks:
             yield _line(item, name, claim, [networks[seed] for seed in sorted(networks)])
+
+
+def comparable(item: Item) -> Iterator[tuple[str, Claim]]:
+    """Find the cells with the task and the steps of an item, by the name of their mechanism.
+
+    Args:
+        item: One task of a suite.
+    """
+    for claim in item.claims:
+        if _asked(claim.at(item.budget)) == _asked(item.experiment):
+            yield item.of + claim.row.replace(" (conv)", ""), claim
 
 
 def _asked(experiment: Experiment) -> tuple[object, ...]:
@@ -139,7 +147,7 @@ def _line(item: Item, name: str, claim: Claim, records: list[Record]) -> Recorde
     return Recorded(
         subject=item.subject,
         task=item.name,
-        name=item.of + name.replace(" (conv)", ""),
+        name=name,
         key=experiment.key,
         steps=experiment.recipe.steps,
         seconds=round(statistics.fmean(record.seconds for record in records), 1),

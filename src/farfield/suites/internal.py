@@ -7,6 +7,7 @@ from farfield.suites._bench import fitted as fitted
 from farfield.suites._bench import import_own as import_own
 from farfield.suites._bench import load_module as load_module
 from farfield.suites._bench import own_parts as own_parts
+from farfield.suites._bench import planned_jobs as planned_jobs
 from farfield.suites._profile._saved import read_profile as read_profile
 from farfield.suites._recorded import Recorded as Recorded
 from farfield.suites._recorded import record_suite as record_suite
