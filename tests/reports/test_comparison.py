@@ -27,6 +27,7 @@ from farfield.reports import (
     tabular_of,
     tabulate,
 )
+from farfield.reports._profile._series import MARKERS
 from farfield.reports._profile._style import label_powers
 from farfield.reports.internal import LIGHT, Point
 from farfield.reproductions import TABLES
@@ -260,16 +261,28 @@ def _profile(*means: float) -> ExtrapolationProfile:
 
 def test_of_many_models_all_have_a_name_and_the_best_their_networks(check_baseline) -> None:
     profiles = [(f"rival {n}", _profile(0.95, 0.9 - n / 20, 0.8 - n / 15)) for n in range(9)]
-    mine = ("mine", _profile(0.97, 0.7, 0.5))
-    comparison = Comparison(profiles=(mine, *profiles), against="mine")
+    own = ("mine", _profile(0.97, 0.7, 0.5))
+    comparison = Comparison(profiles=(own, *profiles), against="mine")
     figure = comparison.figure()
     texts = [text.get_text() for text in figure.axes[0].texts]
-    assert {"● mine", "■ rival 0", "■ rival 7", "3 networks"} <= {*texts}
+    assert {"● mine", "● rival 0", "★ rival 7", "■ rival 8", "3 networks"} <= {*texts}
     assert sum("rival" in text for text in texts) == 9
     colors = {
         to_hex(text.get_color()) for text in figure.axes[0].texts if "rival" in text.get_text()
     }
     assert colors == {*LIGHT.models}
+    (mine,) = (text for text in figure.axes[0].texts if "mine" in text.get_text())
+    assert (mine.get_fontweight(), to_hex(mine.get_color())) == ("bold", LIGHT.foreground)
+    drawn = {
+        (MARKERS[str(line.get_marker())], to_hex(line.get_color())) for line in figure.axes[0].lines
+    }
+    labels = {
+        (text.get_text()[0], to_hex(text.get_color()))
+        for text in figure.axes[0].texts
+        if text.get_text()[2:] in comparison.names
+    }
+    assert len(labels) == len(comparison.names)
+    assert labels == drawn
     dots = [one for one in figure.axes[0].collections if isinstance(one, PathCollection)]
     assert len(dots) == len(LIGHT.models)
     check_baseline(figure, "comparison-crowded")

@@ -46,6 +46,10 @@ LONGEST: Final = 24
 """Characters of a regime's name that is upright, at most."""
 BEHIND: Final = "mean alone"
 """Legend of the models of a crowded panel whose networks are not shown."""
+MARK, MARK_BEHIND = 4.6, 2.8
+"""Size of the marker of a mean, in front and behind, points."""
+ENLARGED: Final = {"*": 1.5, "P": 1.25, "X": 1.25}
+"""Factor of the size of slender markers, of which an edge would leave little."""
 NAME: Final = 0.11
 """Height of a name beside a line, inches."""
 
@@ -74,10 +78,10 @@ def draw_profiles(profiles: Profiles, against: str, theme: Theme) -> Figure:
     height = max(HEIGHT, MARGIN + NAME * max(map(len, panels.values())))
     figure = Figure(figsize=(width, height * rows + LEGEND))
     grid = figure.subplots(rows, across, squeeze=False)
-    styles, points = _styles(names, theme), list[Point]()
+    styles, points = _styles(names, theme, against if is_crowded else None), list[Point]()
     for axes, (task, shown) in zip(grid.flat, panels.items(), strict=False):
         front = _foremost(shown, against)[: len(theme.models)] if is_crowded else names
-        _panel(axes, shown, styles, front, theme)
+        _panel(axes, shown, styles, front, theme, strong=against if is_crowded else None)
         points += [point for name, one in shown if name in front for point in one.points]
         _title(axes, task, shown, theme)
     for axes in grid.flat[len(panels) :]:
@@ -110,10 +114,19 @@ def _foremost(shown: Profiles, against: str) -> list[str]:
     return sorted(last, key=lambda name: (name != against, -last[name]))
 
 
-def _styles(names: Sequence[str], theme: Theme) -> dict[str, Series]:
-    """Color, line and marker of each model, the same in all panels."""
+def _styles(names: Sequence[str], theme: Theme, strong: str | None) -> dict[str, Series]:
+    """Color, line and marker of each model, the same in all panels; one model may be in ink.
+
+    Args:
+        names: Names of the models.
+        theme: Colors.
+        strong: Name of the model in ink.
+    """
     styles = {}
-    for number, name in enumerate(names):
+    if strong is not None:
+        ink, (marker, *_) = theme.foreground, MARKERS
+        styles[strong] = Series(label=strong, color=ink, dashes=DASHES[0], marker=marker, rows=())
+    for number, name in enumerate(name for name in names if name != strong):
         again, color = divmod(number, len(theme.models))
         styles[name] = Series(
             label=name,
@@ -126,7 +139,13 @@ def _styles(names: Sequence[str], theme: Theme) -> dict[str, Series]:
 
 
 def _panel(
-    axes: Axes, shown: Profiles, styles: Mapping[str, Series], front: Collection[str], theme: Theme
+    axes: Axes,
+    shown: Profiles,
+    styles: Mapping[str, Series],
+    front: Collection[str],
+    theme: Theme,
+    *,
+    strong: str | None,
 ) -> None:
     """Draw the profiles of one task, with the networks of the models in front."""
     points = [point for _, profile in shown for point in profile.points]
@@ -143,16 +162,19 @@ def _panel(
         ends += [(float(mean), style) for mean in means[np.isfinite(means)][-1:]]
         if name not in front:
             axes.plot(
-                spots, means, color=style.color, linestyle=style.dashes, linewidth=0.6, zorder=2
-            )
+                spots, means, marker=style.marker if is_marked else "", color=style.color,
+                linestyle=style.dashes, linewidth=0.6, markeredgewidth=0, zorder=2,
+                markersize=MARK_BEHIND * ENLARGED.get(style.marker, 1.0),
+            )  # fmt: skip
             continue
         if is_marked:
             spots += DODGE * (order.index(name) - (len(order) - 1) / 2)
             _networks(axes, spots, outwards, style.color, scale)
         axes.plot(
             spots, means, marker=style.marker if is_marked else "", color=style.color,
-            linestyle=style.dashes, linewidth=1.2, markersize=4.6,
-            markeredgecolor=theme.background, markeredgewidth=0.7, zorder=5,
+            linestyle=style.dashes, linewidth=1.8 if name == strong else 1.2,
+            markersize=MARK * ENLARGED.get(style.marker, 1.0),
+            markeredgecolor=theme.background, markeredgewidth=0.7, zorder=5 + (name == strong),
         )  # fmt: skip
         _intervals(axes, spots, outwards, style.color, scale, is_marked=is_marked)
     _floors(axes, points, places, scale, theme)
@@ -161,7 +183,8 @@ def _panel(
     axes.set_xlabel(f"distance ({points[-1].unit})")
     axes.set_ylabel(f"{points[0].measure.label}{' (%)' if scale == 100 else ''}")
     low, high = axes.yaxis.get_transform().transform(axes.get_ylim())
-    end_labels(axes, ends, min(NAME / (HEIGHT - MARGIN), 1 / max(len(ends), 1)) * (high - low))
+    gap = min(NAME / (HEIGHT - MARGIN), 1 / max(len(ends), 1)) * (high - low)
+    end_labels(axes, ends, gap, strong=strong)
 
 
 def _limits(axes: Axes, points: Sequence[Point], scale: float) -> None:
@@ -281,7 +304,7 @@ def _marks(
     mean = "mean, 95 % interval" if most >= FEWEST else "mean"
     marks = {
         mean: Line2D(
-            [], [], color=ink, marker="o" if is_marked else "", markersize=4.6, linewidth=1.2
+            [], [], color=ink, marker="o" if is_marked else "", markersize=MARK, linewidth=1.2
         ),
         "one network": Line2D(
             [], [], color=ink, marker="o", markersize=2.3, linestyle="", alpha=0.6
@@ -291,5 +314,12 @@ def _marks(
     if not is_marked:
         del marks["one network"]
     if is_crowded:
-        marks[BEHIND] = Line2D([], [], color=ink, linewidth=0.6)
+        marks[BEHIND] = Line2D(
+            [],
+            [],
+            color=ink,
+            marker="o" if is_marked else "",
+            markersize=MARK_BEHIND,
+            linewidth=0.6,
+        )
     return marks

@@ -265,7 +265,13 @@ def _turned(place: Any, score: Any, across: bool) -> tuple[Any, Any]:
     return (score, place) if across else (place, score)
 
 
-def end_labels(axes: Axes, ends: Sequence[tuple[float, Series]], gap: float = LABEL_GAP) -> None:
+def end_labels(
+    axes: Axes,
+    ends: Sequence[tuple[float, Series]],
+    gap: float = LABEL_GAP,
+    *,
+    strong: str | None = None,
+) -> None:
     """Draw the marker and name of each line beside its end, moved apart.
 
     A label that was moved is joined to its end.
@@ -275,6 +281,7 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, Series]], gap: float = LA
         ends: Height of each line at its end, and the line.
         gap: Least distance of two labels, in the unit of the heights; of their logarithms, to base
             10, on an axis of logarithms.
+        strong: Name that is bold.
     """
     ordered = sorted(ends, key=lambda end: end[0])
     scale = axes.yaxis.get_transform()
@@ -287,7 +294,7 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, Series]], gap: float = LA
         axes.annotate(
             one.marked, (1, height), (aside, 0), ("axes fraction", "data"),
             textcoords="offset points", color=one.color, fontsize=6.8, va="center",
-            annotation_clip=False,
+            annotation_clip=False, fontweight="bold" if one.label == strong else "normal",
         )  # fmt: skip
         if is_moved:
             _leader(axes, end, height, one.color)
