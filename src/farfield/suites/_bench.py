@@ -395,7 +395,11 @@ def planned_jobs(
     """List the first jobs of `bench`, of searches if any, with the tasks by experiment key.
 
     Args:
-        module: As for `bench`, as all others.
+        module: Class of the module, or its `Spec`.
+        suite: Name of the suite.
+        seeds: Numbers of the compared runs.
+        tune: Fields to choose values of.
+        rivals: Names of recorded mechanisms that are tuned as well.
 
     Raises:
         UnknownNameError: If there is no such suite or rival.
