@@ -3,7 +3,9 @@
 import dataclasses
 import json
 import os
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +224,20 @@ def test_a_description_is_enough_where_the_arrays_were_kept(
     with pytest.raises(ValueError, match="must be on this machine: build the task once from the"):
         lost.draw(stream(0))
     assert len([*cache.glob("*.npy")]) == 6
+
+
+def test_an_array_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    written, write = [], _kept_arrays._write
+
+    def slow(*given: Any) -> None:
+        written.append(given)
+        time.sleep(0.05)
+        write(*given)
+
+    monkeypatch.setattr(_kept_arrays, "_write", slow)
+    with ThreadPoolExecutor(4) as pool:
+        assert len({*pool.map(_kept_arrays.keep, [X] * 4)}) == 1
+    assert len(written) == 1
 
 
 def test_kept_arrays_that_were_changed_are_refused(cache: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Final, final
 
 import msgspec
 import numpy as np
+from filelock import FileLock
 from jaxtyping import Shaped
 
 from farfield._watch import unwatched
@@ -167,20 +168,24 @@ def keep(array: Values) -> str:
         ValueError: If the cache folder cannot be written.
     """
     try:
-        folder = _folder()
-        if (there := in_its_file(array)) is not None:
+        folder, there = _folder(), in_its_file(array)
+        if there is None:
+            array = np.ascontiguousarray(array)
+            digest = _digest(array.dtype, array.shape, array.__getitem__)
+        else:
             digest = _known_digest(folder, there)
-            with contextlib.suppress(ValueError):
-                find(digest)
-                return digest
-            _describe(folder, digest, there)
-            return digest
-        array = np.ascontiguousarray(array)
-        digest = _digest(array.dtype, array.shape, array.__getitem__)
         with contextlib.suppress(ValueError):
             find(digest)
             return digest
-        _write(folder, digest, array)
+        if there is not None:
+            _describe(folder, digest, there)
+            return digest
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / "lock"):  # a file is not replaced while another process reads it
+            with contextlib.suppress(ValueError):
+                find(digest)
+                return digest
+            _write(folder, digest, array)
     except OSError as error:
         raise ValueError(
             f"arrays must be kept in the cache folder, which cannot be written: {excerpt(error)}; "
