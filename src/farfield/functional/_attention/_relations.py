@@ -11,7 +11,6 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield._machine import on_cpu
 from farfield.functional._autograd._products import is_recorded, linear
 
 
@@ -37,10 +36,6 @@ def relation_matrix(
         later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=z.device).triu(1)
         scores = scores.masked_fill(later, -torch.inf)
     return scores.softmax(-1)
-
-
-PIECE = 1024
-"""Sets summed together without gradients, so that their hidden units stay in the cache."""
 
 
 def tag_positions(z: Float[Tensor, "*batch time feature"]) -> Float[Tensor, "*batch time _"]:
@@ -101,17 +96,8 @@ def relation_sum(
         "... time (position hidden) -> ... (position time) hidden",
         position=size,
     )
-    traced = is_recorded()
-    made = _chosen.__wrapped__ if traced else _chosen
+    made = _chosen.__wrapped__ if is_recorded() else _chosen
     chosen = made(tuple(sets), size, length, z.dtype, z.device)
-    if torch.is_grad_enabled() or traced or z.ndim == 2 or not on_cpu(z):
-        return _sum(chosen, rows, out_weight, out_bias)
-    parts = torch.split(rows, max(1, PIECE // max(1, len(sets))))
-    return torch.cat([_sum(chosen, part, out_weight, out_bias) for part in parts])
-
-
-def _sum(chosen: Tensor, rows: Tensor, out_weight: Tensor, out_bias: Tensor) -> Tensor:
-    """Compute the sums of some problems from the share of each position in the first layer."""
     hidden = torch.relu_(chosen @ rows)
     return torch.relu_(linear(hidden, out_weight, out_bias)).sum(-2)
 

@@ -13,10 +13,8 @@ from torch.nn import functional as F
 
 from farfield._machine import on_cpu
 from farfield.functional._autograd._products import (
-    as_table,
     is_recorded,
     is_transformed,
-    product,
 )
 from farfield.functional._autograd._segments import scalar_like
 from farfield.functional._autograd._unroll import differentiable_gradients
@@ -47,12 +45,6 @@ def local_mean(z: Tensor, windows: Windows) -> Tensor:
     """Compute the mean of the summation field, `(batch, 1, height, width)`."""
     height, width = windows.summation
     return _box(z.mean(1, keepdim=True), windows.summation) / (height * width)
-
-
-def _plain(z: Tensor, smoothing: Tensor, summation: Tensor, suppression: Tensor) -> Tensor:
-    """Compute the formula, as autograd differentiates it."""
-    v = z - z @ summation
-    return v * (v.square() @ suppression + smoothing).rsqrt()
 
 
 def box_sum(x: Tensor, window: int, axis: int, before: int | None = None) -> Tensor:
@@ -452,43 +444,9 @@ def normalized_vectors(
         window: Number of units in the summation field.
         suppression_window: Number of units in the suppression field.
     """
-    means = window_mean(z, window), window_mean(z, suppression_window)
-    if is_recorded() or is_transformed():
-        return _plain(z, smoothing, *means)
-    # On rows, since the output of a `Function` that is a view may not be changed in place;
-    # torch leaves `apply` untyped.
-    found: Tensor = _ByHand.apply(as_table(z), smoothing, *means)  # type: ignore[no-untyped-call]
-    return found.view(z.shape)
-
-
-class _ByHand(torch.autograd.Function):
-    r"""The values of `_plain` for rows, in few operations; not for `torch.func`.
-
-    With $g$ the gradient of the result, $r$ the reciprocal root and the means $A$ and $B$,
-
-    $$\partial v = g r - v\, (g v r^3) B^\top, \qquad \partial z = \partial v (1 - A)^\top$$
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any, z: Tensor, smoothing: Tensor, summation: Tensor, suppression: Tensor
-    ) -> Tensor:
-        v = z - product(z, summation)
-        root = product(v.square(), suppression).add_(smoothing).rsqrt_()
-        ctx.save_for_backward(z, smoothing, summation, suppression, v, root)
-        return v * root
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        z, smoothing, summation, suppression, v, root = ctx.saved_tensors
-        if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
-            plain = partial(_plain, summation=summation, suppression=suppression)
-            return (*differentiable_gradients(plain, (z, smoothing), [gradient]), None, None)
-        along = (gradient * v).mul_(root).mul_(root).mul_(root)
-        of_v = torch.addcmul(gradient * root, v, product(along, suppression.t()), value=-1)
-        of_z = of_v.sub_(product(of_v, summation.t()))
-        of_smoothing = along.sum().mul(-0.5) if ctx.needs_input_grad[1] else None
-        return of_z, of_smoothing, None, None
+    v = centered_vectors(z, window)
+    power = v.square() @ window_mean(z, suppression_window)
+    return v * (power + smoothing).rsqrt()
 
 
 def centered_vectors(z: Tensor, window: int) -> Tensor:
