@@ -302,7 +302,7 @@ class SharedGrid(NamedTuple):
         axes = [n for size, least in pairs for n in (least, size // least)]
         x = x.reshape(x.shape[0], *axes, heads, x.shape[-1] // heads)
         for axis, part in enumerate(self.parts):
-            # Axis by axis: torch takes ten times as long to sum a gradient over two at once.
+            # Axis by axis: 1.6 times as fast for a reader of 32 × 32 and states of 4 × 4 and 8 × 8.
             x = x.expand(*x.shape[: 2 + 2 * axis], part, *x.shape[3 + 2 * axis :])
         return x
 
@@ -325,7 +325,7 @@ class SharedGrid(NamedTuple):
     def gather(self, x: Tensor) -> Tensor:
         """Sum (batch, *(least, part), head, number) over the view of a reader, heads joined."""
         for number, axis in enumerate(self.windows):
-            x = _summed(x, axis - number)
+            x = x.sum(axis - number)
         return x.reshape(x.shape[0], *self.positions, x.shape[-2] * x.shape[-1])
 
     def turned(self, positions: tuple[int, ...]) -> SharedGrid:
@@ -335,14 +335,6 @@ class SharedGrid(NamedTuple):
             positions: Sizes of the state, empty if it has none.
         """
         return SharedGrid(self.state, self.reader, positions)
-
-
-def _summed(x: Tensor, axis: int) -> Tensor:
-    """Sum along an axis; two parts take a third of the time of `torch.sum`."""
-    if x.shape[axis] != 2:
-        return x.sum(axis)
-    first, second = x.unbind(axis)
-    return first + second
 
 
 def shared_grid(own: tuple[int, ...], sizes: tuple[int, ...]) -> SharedGrid:
@@ -378,7 +370,8 @@ def paired_sizes(own: tuple[int, ...], sizes: tuple[int, ...]) -> list[tuple[int
 
 
 _FEW = 24
-"""Entries up to which rows are compared one by one, in a tenth of the time of `torch.topk`."""
+"""Entries up to which numbers are compared one by one; a read of 6 is 1.2 times as fast as with
+`torch.topk`."""
 
 
 def kth_largest(scores: Tensor, k: int) -> Tensor:
