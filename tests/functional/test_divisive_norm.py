@@ -15,7 +15,7 @@ from each import some
 from farfield.functional import divisive_norm_1d, divisive_norm_2d
 from farfield.functional._norm import _divisive_norm
 from farfield.functional._norm._divisive_norm import (
-    DivisiveNormCompiled,
+    DivisiveNormByHand,
     Windows,
     box_product,
     box_sum,
@@ -150,23 +150,16 @@ def test_channels_may_lie_last(monkeypatch) -> None:
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:.*should not be instantiated")  # What torch does itself.
-def test_what_a_compiler_sees_is_the_same(monkeypatch) -> None:
-    for name in ("_box", "box_product"):  # A compiler cannot see through checks of types.
-        plain = inspect.unwrap(getattr(_divisive_norm, name))
+def test_a_compiler_gets_the_formula(monkeypatch) -> None:
+    for name in ("_box", "box_product", "divisive_norm_plain", "local_mean"):
+        plain = inspect.unwrap(getattr(_divisive_norm, name))  # without checks of types
         monkeypatch.setattr(_divisive_norm, name, plain)
-    for name in ("forward", "backward"):
-        plain = staticmethod(inspect.unwrap(getattr(DivisiveNormCompiled, name)))
-        monkeypatch.setattr(DivisiveNormCompiled, name, plain)
     z, gradient = drawn(2, 3, 4, 5).requires_grad_(), drawn(2, 3, 4, 5, seed=1)
     constant = torch.tensor(0.49).double().requires_grad_()
     windows = Windows((3, 3), (4, 4), 16)
-
-    def normalize(z: torch.Tensor, constant: torch.Tensor) -> torch.Tensor:
-        return DivisiveNormCompiled.apply(z, constant, windows)
-
-    compiled = torch.compile(normalize, backend="aot_eager", fullgraph=True)
-    outs = [compiled(z, constant), divisive_norm_plain(z, constant, windows)]
+    formula = _divisive_norm.divisive_norm_plain
+    compiled = torch.compile(formula, backend="aot_eager", fullgraph=True)
+    outs = [compiled(z, constant, windows), DivisiveNormByHand.apply(z, constant, windows)]
     torch.testing.assert_close(*outs, rtol=1e-9, atol=1e-9)
     gradients = [torch.autograd.grad(out, (z, constant), gradient) for out in outs]
     torch.testing.assert_close(*gradients, rtol=1e-9, atol=1e-9)

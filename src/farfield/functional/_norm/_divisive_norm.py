@@ -76,6 +76,7 @@ def box_sum(x: Tensor, window: int, axis: int, before: int | None = None) -> Ten
         width *= 2
 
 
+# Compiled training is 2.1 to 2.4 times as fast as with `box_sum`, eager inference 0.5 to 1.1 times.
 def box_product(x: Tensor, window: int, axis: int, before: int | None = None) -> Tensor:
     """Compute the same sum as a product with a band matrix, 1 around its diagonal.
 
@@ -256,12 +257,10 @@ def _centered(z: Tensor, windows: Windows) -> Tensor:
 def _normalized(z: Tensor, windows: Windows, sigma: float | Tensor) -> Tensor:
     wide = _wide(z)
     smoothing = scalar_like(sigma, wide).square()
-    compiled = torch.compiler.is_compiling()
-    if is_transformed() or (is_recorded() and not compiled):
+    if is_transformed() or is_recorded():
         return divisive_norm_plain(wide, smoothing, windows).to(z.dtype)
-    by_hand = DivisiveNormCompiled if compiled else DivisiveNormByHand
     # torch leaves `apply` untyped.
-    found: Tensor = by_hand.apply(wide, smoothing, windows)  # type: ignore[no-untyped-call]
+    found: Tensor = DivisiveNormByHand.apply(wide, smoothing, windows)  # type: ignore[no-untyped-call]
     return found.to(z.dtype)
 
 
@@ -271,8 +270,9 @@ _BLOCK: Final = 2**19
 
 # The windows slide over maps of one channel, the mean of all; the cost is in the passes over all
 # channels. They run over a block of images that the processor's cache holds, in the order in which
-# the images lie in memory, channels first or last. A compiler makes few passes by itself, over the
-# whole batch.
+# the images lie in memory, channels first or last. A compiler makes few passes of the formula by
+# itself.
+# 1.9 times as fast as the formula at 100 × 32 × 32 × 32, 1.5 times at 100 × 64 × 16 × 16.
 class DivisiveNormByHand(torch.autograd.Function):
     """The values of `divisive_norm_plain`; not for the transformations of `torch.func`."""
 
@@ -314,36 +314,6 @@ class DivisiveNormByHand(torch.autograd.Function):
             # dε = −½ Σ r³ Σ_c g v
             of_smoothing = (products * roots.pow(3)).sum().mul(-0.5 * z.shape[1])
         return of_z, of_smoothing, None
-
-
-class DivisiveNormCompiled(torch.autograd.Function):
-    """The same for a compiler, which does not differentiate twice.
-
-    Of the gradient that autograd writes, the mean over channels waits for all of it, which is two
-    passes more.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, z: Tensor, smoothing: Tensor, windows: Windows) -> Tensor:
-        average = z.mean(1, keepdim=True)
-        mean = _box(average, windows.summation) / (windows.summation[0] * windows.summation[1])
-        squares = _box((z - mean).square().mean(1, keepdim=True), windows.suppression)
-        root = (squares / windows.suppression_size + smoothing).rsqrt()
-        ctx.save_for_backward(z, average - mean, mean, root)
-        ctx.windows = windows
-        return (z - mean) * root
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        z, offset, mean, root = ctx.saved_tensors
-        v = z - mean
-        product = (gradient * v).mean(1, keepdim=True) * root.pow(3)
-        along = _box(product, ctx.windows.suppression, adjoint=True) / -ctx.windows.suppression_size
-        of_mean = gradient.mean(1, keepdim=True) * root + along * offset
-        area = ctx.windows.summation[0] * ctx.windows.summation[1]
-        shift = _box(of_mean, ctx.windows.summation, adjoint=True) / -area
-        of_smoothing = product.sum() * (-0.5 * z.shape[1]) if ctx.needs_input_grad[1] else None
-        return gradient * root + v * along + shift, of_smoothing, None
 
 
 def _gradient_of_rows(tensors: tuple[Tensor, ...], windows: Windows) -> None:
@@ -415,7 +385,7 @@ def _mean_of_channels(block: Tensor) -> Tensor:
     """Compute the mean over axis 1 as a map of one channel."""
     channels = block.shape[1]
     if channels > 1 and on_cpu(block) and torch.get_float32_matmul_precision() == "highest":
-        # A product streams them several times as fast as torch's sum over such an axis.
+        # 0.9 to 1.06 times as fast as torch's mean, which would round otherwise.
         if _format(block) is torch.channels_last:
             weights = block.new_full((channels,), 1 / channels)
             pixels = block.movedim(1, -1)
@@ -432,7 +402,8 @@ LONGEST: Final = 1024
 
 
 # A vector of a few hundred numbers is too short for sums by halves: a product with ones around the
-# diagonal calculates more and is done sooner, in two operations where those take twenty.
+# diagonal calculates more in two operations where those take twenty.
+# As fast as maps of one row times 2.8 at 20 × 200, 0.7 at 128 × 400, where it stays for its bits.
 def normalized_vectors(
     z: Tensor, smoothing: Tensor, window: int, suppression_window: int
 ) -> Tensor:
