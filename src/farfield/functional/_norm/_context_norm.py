@@ -316,6 +316,7 @@ _FEW_PLACES: Final = 32
 """Most positions that a compiler is given one by one."""
 
 
+# Compiled, 0.9 to 1.7 times as fast as the formula in training, 1.4 to 2.5 times in inference.
 def context_norm_unrolled(
     z: Tensor, weight: Tensor | None, bias: Tensor | None, smoothing: Tensor, correction: int
 ) -> Tensor:
@@ -338,6 +339,7 @@ _BLOCK: Final = 2**18
 # Its cost is memory traffic. Every operation runs over a block of problems that the
 # processor's cache holds, so that each number comes from memory once forward and twice backward,
 # and goes there once.
+# As fast as the formula times 0.75 at 32 × 9 × 128, 1.4 at 224 × 4 × 256, 1.9 at 1024 × 9 × 128.
 class ContextNormByHand(torch.autograd.Function):
     """The values of `context_norm_plain`; not for the transformations of `torch.func`."""
 
@@ -436,7 +438,7 @@ def _blocks(rows: int, *tensors: Tensor) -> zip[tuple[Tensor, ...]]:
 def _sum_over_time(block: Tensor, out: Tensor, factor: float) -> None:
     """Sum over axis 1, times a factor, of numbers that still lie in memory."""
     if on_cpu(block) and torch.get_float32_matmul_precision() == "highest":
-        # A product streams them three times as fast as torch's sum over such an axis.
+        # 0.9 to 1.0 times as fast as torch's sum, which would round otherwise.
         ones = block.new_full((1, 1, block.shape[1]), factor)
         torch.bmm(ones.expand(len(block), -1, -1), block, out=out)
     else:

