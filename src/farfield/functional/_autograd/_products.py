@@ -21,10 +21,6 @@ from farfield._machine import takes
 _WORTHWHILE = 2**21
 """Multiplications from which on the operator makes up for its slower start."""
 
-ALIGNED = 8
-"""Numbers in a vector of AVX2: MKL's products with rows of another multiple take up to 1.4 times as
-long."""
-
 
 def product(first: Tensor, second: Tensor) -> Tensor:
     """Multiply two matrices. Not differentiable: for gradients written by hand.
@@ -94,16 +90,6 @@ def linear_by_group(
     if bias is None:
         return torch.bmm(inputs, weight.transpose(1, 2))
     return torch.baddbmm(bias.unsqueeze(1), inputs, weight.transpose(1, 2))
-
-
-def aligned_rows(*parts: Tensor) -> Tensor:
-    """Stack matrices, or vectors, and zeros up to a multiple of `ALIGNED` rows.
-
-    Args:
-        parts: With the same number of columns.
-    """
-    rows = sum(len(part) for part in parts)
-    return torch.cat((*parts, parts[0].new_zeros(-rows % ALIGNED, *parts[0].shape[1:])))
 
 
 class _Linear(torch.autograd.Function):

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.functional._autograd._products import aligned_rows, linear
+from farfield.functional._autograd._products import linear
 from farfield.functional._autograd._unroll import Layer, Product, State, recur, unroll
 from farfield.functional._memory._slot_address import SHIFTS, cosine_similarity, slot_address
 from farfield.functional._recurrent._lstm import lstm_step
@@ -208,8 +208,8 @@ def _layers(parameters: NTMParameters, num_features: int) -> tuple[Tensor, tuple
     """
     bias = parameters.bias_ih + parameters.bias_hh
     on_state = Layer(
-        aligned_rows(parameters.weight_hh, parameters.heads_weight),
-        aligned_rows(bias, parameters.heads_bias),
+        torch.cat((parameters.weight_hh, parameters.heads_weight)),
+        torch.cat((bias, parameters.heads_bias)),
     )
     return bias, (on_state, Layer(parameters.weight_ih[:, num_features:].contiguous()))
 
@@ -217,8 +217,7 @@ def _layers(parameters: NTMParameters, num_features: int) -> tuple[Tensor, tuple
 def _asked(both: Tensor, num_gates: int, slot_size: int) -> tuple[Tensor, _Heads]:
     """Compute gates of the next step, and parameters of the heads."""
     sizes = (num_gates, sum(ntm_head_sizes(slot_size)))
-    spare = both.shape[-1] - sum(sizes)
-    gates, asked, _ = torch.split_with_sizes(both, (*sizes, spare), dim=-1)
+    gates, asked = torch.split_with_sizes(both, sizes, dim=-1)
     return gates, _heads(asked, slot_size)
 
 
