@@ -133,7 +133,7 @@ def _won(
     """Return the lead of each map over all other maps, or zero."""
     first, *others = responses.unbind(1)
     second = torch.full_like(first, -torch.inf)
-    for other in others:  # several times as fast as topk
+    for other in others:  # a step is 1.2 times as fast as with `torch.topk`
         second = torch.maximum(second, torch.minimum(first, other))
         first = torch.maximum(first, other)
     ahead = (first - second)[:, None]
