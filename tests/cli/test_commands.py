@@ -764,7 +764,8 @@ def test_report_is_made_from_records_alone(farfield, folder: Path, tiny_table: T
 
     quick = farfield("report webb2021/tiny --budget quick")
     assert quick.status == 2
-    assert "webb2021/tiny has no records at the quick budget; --budget paper has some" in quick.err
+    hint = "; `farfield report webb2021/tiny` shows some\n"
+    assert f"webb2021/tiny has no records at the quick budget{hint}" in quick.err
     with_cell = farfield("report --cell lstm/*")
     assert (with_cell.status, with_cell.err) == (0, "")
     without = farfield("report --cell gru/*")
@@ -847,10 +848,24 @@ def test_where_nothing_was_run_a_report_is_of_what_comes_with_farfield(
     run([Job(experiment=ASKED_FOR, seed=0)], Store("runs"), Here())
     lacking = farfield("report webb2021/tiny")
     assert lacking.status == 2
-    assert lacking.err.endswith("--records results shows the records of the package\n")
+    assert lacking.err.endswith("; `farfield report webb2021/tiny --records results` shows some\n")
     exported = farfield("report webb2021/tiny --export")
     assert exported.status == 2
     assert "webb2021/tiny has no records at the paper budget" in exported.err
+
+
+def test_a_table_without_records_names_the_commands_that_show_some(farfield, folder: Path) -> None:
+    recorded = Path(__file__).resolve().parents[2] / "results"
+    where = f"--budget quick --records {recorded}"
+    for table, said in {
+        "webb2020/table-1": f"`farfield report webb2020/table-1 {where}` shows some",
+        "gondal2021/table-2": (
+            f"`farfield report gondal2021/table-2-generated {where}` shows tables beside it"
+        ),
+    }.items():
+        ended = farfield(f"report {table} --records {recorded}")
+        assert ended.status == 2
+        assert f"table {table} has no records at the paper budget; {said}\n" in ended.err
 
 
 def test_a_report_is_made_from_exported_text_as_from_the_records(
@@ -872,7 +887,8 @@ def test_a_report_is_made_from_exported_text_as_from_the_records(
     assert content(folder / "others") == content(folder / "pages")
     quick = farfield("report webb2021/tiny --records results --budget quick")
     assert quick.status == 2
-    assert "webb2021/tiny has no records at the quick budget; --budget paper has some" in quick.err
+    hint = "; `farfield report webb2021/tiny --records results` shows some\n"
+    assert f"webb2021/tiny has no records at the quick budget{hint}" in quick.err
     with (folder / "results" / "webb2021" / "tiny.jsonl").open("a") as file:
         file.write("{}\n")
     damaged = farfield("report webb2021/tiny --records results")

@@ -132,12 +132,47 @@ def _nothing(command: ReportCommand, store: Store | None, tables: Sequence[Table
             f"{command.budget} budget; `farfield reproduce` makes some"
         )
     (table,) = tables
-    others = [b.value for b in Budget if _is_recorded(table, _finder(store, command, b))]
-    hint = f"--budget {others[0]} has some" if others else "`farfield reproduce` makes some"
-    known = exported_at(results_folder(RESULTS), Budget(command.budget))
-    if store is not None and not others and _is_recorded(table, known):
-        hint += ", --records results shows the records of the package"
+    own = _shown_by(table, store, command)
+    beside = [line for one in _stand_ins(table.key) for line in _shown_by(one, store, command)]
+    hints = [f"{_commands(own)} some"] if own else []
+    hints += [f"{_commands(beside)} tables beside it"] if beside and not own else []
+    hint = "; ".join(hints) or "`farfield reproduce` makes some"
     return f"table {table.key} has no records at the {command.budget} budget; {hint}"
+
+
+def _commands(lines: Sequence[str]) -> str:
+    """Format up to three commands as the subject of a sentence."""
+    *most, last = [f"`{line}`" for line in lines[:3]]
+    return f"{', '.join(most)} and {last} show" if most else f"{last} shows"
+
+
+def _shown_by(table: Table, store: Store | None, command: ReportCommand) -> list[str]:
+    """List the commands that report a table from the asked folder, else from the package."""
+    found, package = [], results_folder(RESULTS)
+    folder = RESULTS if command.records == package else command.records
+    where = "" if folder == RECORDS else f" --records {folder}"
+    for budget in Budget:
+        line = f"farfield report {table.key}" + f" --budget {budget.value}" * (
+            budget is not Budget.PAPER
+        )
+        if _is_recorded(table, _finder(store, command, budget)):
+            found.append(f"{line}{where}")
+        elif store is not None and _is_recorded(table, exported_at(package, budget)):
+            found.append(f"{line} --records {RESULTS}")
+    return found
+
+
+def _stand_ins(key: str) -> list[Table]:
+    """Find the tables beside a table, e.g. `table-2-generated` for `table-2`.
+
+    A table of a topic, e.g. `mixup-table-1a`, has all tables of the topic beside it.
+    """
+    paper, _, name = key.partition("/")
+    topic = name.partition("-")[0]
+    begins = [f"{key}-"] if topic in ("table", "figure") else [f"{key}-", f"{paper}/{topic}-"]
+    return [
+        one for other, one in TABLES.items() if other != key and other.startswith(tuple(begins))
+    ]
 
 
 def _check_commits(
