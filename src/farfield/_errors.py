@@ -46,7 +46,11 @@ class UnknownNameError(ValueError):
         self.name = name
         self.choices = tuple(choices)
         given = name[:_LONGEST].lower()
-        meant = [known for known in self.choices if _initials(known) == given.lstrip("-")]
+        meant = [
+            known
+            for known in self.choices
+            if _initials(known) == given.lstrip("-").rpartition(".")[2]
+        ]
         near = meant[:NEAREST] or difflib.get_close_matches(
             given, self.choices, n=NEAREST, cutoff=0.4
         )

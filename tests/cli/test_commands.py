@@ -1089,7 +1089,7 @@ def test_a_regime_is_far_from_training_by_default(task: str) -> None:
     assert max(regime.distance for regime in experiment_of(command, []).task.regimes) > 0
 
 
-@pytest.mark.parametrize("option", ["--lr", "--learning-rate"])
+@pytest.mark.parametrize("option", ["--lr", "--learning-rate", "--recipe.lr"])
 def test_a_field_of_the_recipe_is_recognized_by_its_name_or_initials(farfield, option: str) -> None:
     ended = farfield(f"train --task all-same --model esbn {option} 1e-3")
     assert ended.status == 2

@@ -117,7 +117,7 @@ def _run(words: Sequence[str]) -> int:
     for word in rest:
         option = word.partition("=")[0]
         is_field = takes_fields and option.startswith(prefix) and "." in option
-        if option.startswith("--") and not is_field:
+        if option.startswith("--") and not (is_field and not _is_unknown(option, command)):
             return _unknown("option", option, (*options_of(type(command)), *_fields_of(command)))
     if rest and not (takes_fields and rest[0].startswith("-")):
         message = (
@@ -149,6 +149,14 @@ def _asks_for_fields(words: Sequence[str]) -> bool:
     if words[0] == "show":
         return not (words[1].startswith("-") or is_key(words[1]))
     return words[0] in ("train", "search") and {"--task", "--model"} <= options
+
+
+def _is_unknown(option: str, command: object) -> bool:
+    """Check whether an option names a field that no recipe has, e.g. `--recipe.lr`."""
+    known = _fields_of(command)
+    field = ".".join(option.replace("_", "-").split(".")[:2])
+    plain = field.replace("--recipe.no-", "--recipe.")
+    return bool(known) and option.startswith("--recipe.") and not {field, plain} & {*known}
 
 
 def _fields_of(command: object) -> list[str]:
