@@ -280,8 +280,8 @@ class ArrayTask(OneContext):
         if self._arrays[TRAINING][1].classes != len(known):
             raise ValueError("targets must be given together with the data, got them later")
         for name in self._arrays.keys() - {TRAINING}:
-            with self._kept[name][1].mapped() as y:
-                if strange := sorted({*np.unique(y).tolist()} - {*known}):
+            with self._kept[name][1].mapped() as values:
+                if strange := sorted({*np.unique(values).tolist()} - {*known}):
                     raise ValueError(
                         f"classes of {name} must be in training, got {strange[0]!r} "
                         f"({len(strange)} such classes); drop these items"
