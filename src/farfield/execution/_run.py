@@ -27,6 +27,7 @@ from farfield.execution._order import Executor, Failed, Finished, Order
 from farfield.execution._processes import Processes
 from farfield.execution._progress import note_progress
 from farfield.experiments import Experiment
+from farfield.objectives.internal import teacher_warning
 from farfield.records import Record, Store, StoreError
 from farfield.records.internal import DamageWarning
 from farfield.training.internal import (
@@ -118,6 +119,7 @@ def run(
         if job not in missing:
             store.sweep(job.experiment.key, job.seed)
             report(News(job=job, found=True))
+    _warn_of_teachers(missing)
     failed: dict[Job, BaseException] = {}
     waves = _waves(missing, store)
     for wave in waves:
@@ -151,6 +153,22 @@ def _warn_of_inputs(report: Callable[[News], None]) -> Callable[[News], None]:
         report(news)
 
     return take
+
+
+def _warn_of_teachers(jobs: Iterable[Job]) -> None:
+    """Warn, once per rule and number of steps, of teachers near their untrained weights.
+
+    Args:
+        jobs: Networks to train.
+    """
+    texts = dict.fromkeys(
+        teacher_warning(player.objective, job.experiment.recipe.steps * player.repeats)
+        for job in jobs
+        for turn in job.experiment.turns
+        for player in turn
+    )
+    for text in filter(None, texts):
+        warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def _executor_for(device: str, workers: int | None, jobs: int) -> Executor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, final
@@ -28,7 +29,7 @@ from farfield.objectives._mixup import (
     mixed_loss,
     mixed_outputs,
 )
-from farfield.objectives._objective import Bound, Tensors, Update
+from farfield.objectives._objective import Bound, Objective, Tensors, Update
 
 COUNT: Final = "number of updates"
 """Name of the count of updates among the tensors of a teacher; no parameter has blanks in its."""
@@ -158,6 +159,30 @@ def _kept(state: Tensors, decay: float) -> float | Tensor:
         return decay
     count = state[COUNT].double() + 1
     return (count / (count + 1)).clamp(max=decay)
+
+
+FIRST_WEIGHT: Final = 0.1
+"""Largest weight of the first weights of a network in a teacher, at the end of training."""
+
+
+def teacher_warning(objective: Objective, steps: int) -> str | None:
+    """Write a warning if the first weights of a network still count in its teacher at the end.
+
+    Args:
+        objective: Learning rule; only a rule with a teacher and without warm-up has a warning.
+        steps: Number of steps of the run.
+    """
+    if not isinstance(objective, TeacherRule) or objective.decay is None or objective.warmup:
+        return None
+    first = objective.decay**steps
+    if first <= FIRST_WEIGHT:
+        return None
+    most = math.floor(1000 * FIRST_WEIGHT ** (1 / steps)) / 1000
+    return (
+        f"decay of {type(objective).__name__} must make decay ** steps at most {FIRST_WEIGHT:g}, "
+        f"got {objective.decay:g} ** {steps:,} = {first:.2g}, the part of untrained weights in the "
+        f"teacher; take at most {most:g}, warmup=True or more steps"
+    )
 
 
 @final
