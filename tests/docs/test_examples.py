@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -18,6 +19,8 @@ EXAMPLES = sorted(
 )
 SHORTER = {"SEEDS": "1", "STEPS": "2", "LENGTHS": "[6, 15]"}
 """What stands at the head of examples, as the tests have it."""
+OPTIONAL = ("accelerate", "lightning", "transformers")
+"""Packages of examples that Farfield does not need, nor its tests."""
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -26,6 +29,10 @@ def test_an_example_runs_and_draws_its_picture(
 ) -> None:
     text = path.read_text(encoding="utf-8")
     assert re.search("^STEPS = ", text, re.MULTILINE)
+    for name in OPTIONAL:
+        if re.search(rf"^(from|import) {name}\b", text, re.MULTILINE):
+            pytest.importorskip(name, reason=f"needs {name}")
+            warnings.simplefilter("ignore")  # other packages may warn of each other
     for name, value in SHORTER.items():
         text = re.sub(f"^{name} = .*", f"{name} = {value}", text, flags=re.MULTILINE)
     script = tmp_path / path.name
