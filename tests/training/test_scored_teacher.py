@@ -105,7 +105,7 @@ def test_teachers_together_are_teachers_alone(rule: Objective, context: Spec | N
 
 
 def test_the_network_that_is_kept_has_the_recorded_scores(tmp_path: Path) -> None:
-    described, store = experiment(), Store(tmp_path)
+    described, store = experiment(MeanTeacher(decay=0.4)), Store(tmp_path)
     run([Job(experiment=described, seed=0)], store, executor=Here())
     record = store.find(described.key, 0)
     network = trained_network(described, 0, store)
