@@ -274,8 +274,8 @@ MUTANTS = [
     (
         "images of several digits show the test file in training",
         "tasks/_digits/_stacked_mnist.py",
-        "images, labels = training if name == TRAINING else test",
-        "images, labels = test",
+        "files = {TRAINING: training}",
+        "files = {TRAINING: test}",
         "tasks/test_stacked_mnist.py::test_images_show_digits_of_their_file_and_are_labelled",
     ),
     (
