@@ -9,8 +9,10 @@ import json
 import re
 import shutil
 import sqlite3
+import time
 import tomllib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -397,6 +399,22 @@ def test_the_overview_shows_the_latest_experiments_and_one_chart(explored: Explo
     assert {series["label"].partition(" ")[0] for series in chart["series"]} == {
         "ESBN", "Transformer",
     }  # fmt: skip
+
+
+def test_parts_of_a_page_that_are_asked_for_at_once_all_see_every_run(
+    explored: Explored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = Source._row
+
+    def slow_row(*arguments: object) -> object:
+        time.sleep(0.05)
+        return row(*arguments)
+
+    monkeypatch.setattr(Source, "_row", slow_row)
+    source = Source(explored.folder / "runs", explored.folder)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: len(source.run_rows), range(4)))
+    assert found == [2, 2, 2, 2]
 
 
 def test_folders_without_records_are_named(tmp_path: Path, monkeypatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -166,6 +167,7 @@ class Source:
         self._exports = dict.fromkeys((records, results))
         self._damage: dict[str, str] = {}
         self._levels = self._read_levels()
+        self._reading = threading.RLock()
         self._titles: dict[str, str] = {}
         self._runs: tuple[_Stamp, dict[str, list[Record]], list[Run]] = ((), {}, [])
         self._results: dict[str, tuple[_Stamp, Results]] = {}
@@ -182,7 +184,7 @@ class Source:
     @property
     def notes(self) -> list[str]:
         """Files that cannot be read, each with the reason."""
-        return [f"{name} cannot be read: {reason}" for name, reason in self._damage.items()]
+        return [f"{name} cannot be read: {reason}" for name, reason in [*self._damage.items()]]
 
     @property
     def exported_tables(self) -> int:
@@ -222,6 +224,11 @@ class Source:
     @property
     def runs(self) -> Mapping[str, list[Record]]:
         """Records of the store by experiment, the latest first; none without a store."""
+        with self._reading:  # the first page asks for several parts at once
+            return self._read_runs()
+
+    def _read_runs(self) -> Mapping[str, list[Record]]:
+        """Read the records of the store, unless it is as it was before."""
         path = self.folder / "records.sqlite"
         now = _stamp(path, path.with_name(f"{path.name}-wal"))
         with self._guarded(f"the folder of records {self.folder}"):
