@@ -169,7 +169,8 @@ class PiModel(ConsistencyRule):
     with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency` and $\epsilon$
     and $\epsilon'$ standard normal numbers for every item. The gradient passes to both answers. The
     weight $w$ grows as that of `MeanTeacher`. Dropout in the network is noise too, and so are
-    changes of images, which `CropAndFlip` draws for each of the two answers.
+    changes of images, which `CropAndFlip` draws for each of the two answers. The function is
+    `farfield.functional.consistency`.
 
     Args:
         weight: Largest weight of the distance.

@@ -291,7 +291,8 @@ class Mixup(Objective):
 
     with $\ell$ the loss of the task, $f$ the model, $\pi$ a permutation of the batch and
     $\lambda \sim \mathrm{Beta}(\alpha, \alpha)$, both drawn once a step. Items are mixed position
-    by position, as floating-point numbers. `ManifoldMixup` mixes hidden layers as well.
+    by position, as floating-point numbers. `ManifoldMixup` mixes hidden layers as well. The
+    function is `farfield.functional.mixup`.
 
     Args:
         alpha: Both parameters of the Beta distribution: near 0 leaves most problems unmixed.

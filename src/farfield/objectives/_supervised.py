@@ -43,7 +43,7 @@ class LabelSmoothing(Objective):
 
     with $\ell$ the loss of the task, $f$ the model and $K$ classes: as many as the network gives
     logits, two for one logit of yes and no. It is a control for rules that mix labels. Answers that
-    are not asked for stay so.
+    are not asked for stay so. The function is `farfield.functional.label_smoothing`.
 
     Args:
         smoothing: Weight $s$ of all classes, in 0…1.

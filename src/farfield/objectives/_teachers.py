@@ -197,7 +197,8 @@ class MeanTeacher(TeacherRule):
     with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency`, and $\theta'$
     the running mean of the weights, which is the teacher. The weight $w$ grows over the first part
     of the run as $\exp(-5 (1 - p / r)^2)$ with $p$ the progress. Where `CropAndFlip` changes
-    images, student and teacher see different draws.
+    images, student and teacher see different draws. The functions are
+    `farfield.functional.consistency` and `farfield.functional.mean_teacher`.
 
     Args:
         weight: Largest weight of the distance.
@@ -256,6 +257,11 @@ class ICT(TeacherRule):
     permutation of their batch, $\lambda \sim \mathrm{Beta}(\alpha, \alpha)$ and $\theta'$ the
     running mean of the weights, which is the teacher. `MeanTeacher` asks for agreement on the
     problems themselves. The weight grows as there.
+
+    The rule assumes classes with few items between them, and costs accuracy elsewhere. Without
+    labels, begin with a weight of 10. Choose a decay for which `decay ** steps`, the part of
+    untrained weights in the teacher, is below 0.1, or `warmup=True`; a run warns otherwise. The
+    functions are `farfield.functional.ict_loss` and `farfield.functional.mean_teacher`.
 
     Args:
         alpha: Both parameters of the Beta distribution, of labeled and other mixtures.

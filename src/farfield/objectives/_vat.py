@@ -40,6 +40,10 @@ class VAT(ConsistencyRule):
     gradient passes to $r_b$ and to the answer that is compared with. The length is over all items
     of a problem. Statistics of batch normalization are those of the training problems alone.
 
+    The rule assumes classes with few items between them, and costs accuracy elsewhere. Without
+    labels, begin with a radius of half the median distance of standardized items from their tenth
+    neighbor, and leave the weight at 1. The function is `farfield.functional.vat_loss`.
+
     Args:
         weight: Weight $w$ of the divergence.
         entropy: Weight $e$ of the entropy of answers; 0 for none.

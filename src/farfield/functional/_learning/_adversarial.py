@@ -69,7 +69,8 @@ def vat_loss(
         model: Module or function from items to logits.
         x: Batch of items; their labels are not needed.
         radius: Length $\epsilon$ of the change of an item, in the unit of `x` and over all of its
-            numbers; a change of this length must keep the answer.
+            numbers; a change of this length must keep the answer. Without labels, begin with half
+            of the median distance of standardized items from their tenth neighbor.
         step: Length $\xi$ at which the gradient is taken; rounding errors count where it is small.
         iterations: Number of improvements of the direction.
         generator: Source of random numbers; None is torch's global generator.
