@@ -417,8 +417,7 @@ def test_parts_of_a_page_that_are_asked_for_at_once_all_see_every_run(
     assert found == [2, 2, 2, 2]
 
 
-def test_folders_without_records_are_named(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("farfield.explorer._pages.FIRST", TABLE.key)
+def test_folders_without_records_are_named(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere"
     with TestClient(application(nowhere, tmp_path), base_url="http://127.0.0.1") as pages:
         for page in ("/overview", "/runs"):

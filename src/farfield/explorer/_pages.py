@@ -43,6 +43,9 @@ Context = dict[str, Any]
 FIRST: Final = "webb2021/table-11"
 """Table that is shown by default."""
 
+CURVES_OF: Final = "webb2021/table-9"
+"""Table whose longest curves are on the first page where the folder has no runs."""
+
 MOST_PROBLEMS: Final = 24
 """Problems of a regime on one picture."""
 
@@ -120,7 +123,7 @@ def verdicts(source: Source, query: Query) -> Context:
 def overview(source: Source, _: Query) -> Context:
     """Show one curve, the latest experiments, and the folders without records.
 
-    The curve is of the latest experiments of one task with a profile, or else of the first table.
+    The curve is of the latest experiments of one task with a profile, or else of a table.
 
     Args:
         source: The records.
@@ -128,12 +131,10 @@ def overview(source: Source, _: Query) -> Context:
     runs = source.run_rows
     own = source.run_curves
     curves = [curve for curve in own if curve.about == own[0].about][:SHOWN_CURVES] if own else []
-    about = curves[0].about if curves else TABLES[FIRST].title
     if not curves:
-        found = [*source.results(FIRST).curves.values()]
-        group = found[0].group if found else ""
-        curves = [curve for curve in found if curve.group == group][:SHOWN_CURVES]
-        about = group or about
+        found = source.results(CURVES_OF).curves.values()
+        curves = sorted(found, key=lambda curve: -len(curve.marks))[:SHOWN_CURVES]
+    about = curves[0].about if curves else TABLES[CURVES_OF].title
     short = [
         dataclasses.replace(curve, label=curve.label.replace(f" on {curve.about}", ""))
         for curve in curves
@@ -143,7 +144,7 @@ def overview(source: Source, _: Query) -> Context:
         "latest": runs[:SHOWN_RUNS],
         "about": about,
         "curves": [curve.key for curve in curves],
-        "table": FIRST,
+        "table": CURVES_OF,
         "charts": [(one.unit, one.score, _chart(short)) for one in curves[:1]],
         "tables": source.exported_tables,
         "notes": source.notes,
