@@ -623,6 +623,24 @@ def verdict(row: Mapping[str, Any]) -> str:
     return "win" if row["low"] > 0 else "loss" if row["high"] < 0 else "neither"
 
 
+def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Count wins and losses of each side of each advice.
+
+    Args:
+        rows: The rows of `verdicts`.
+    """
+    counted = []
+    for key, side in dict.fromkeys((row["advice"], row["side"]) for row in rows):
+        chosen = [row for row in rows if (row["advice"], row["side"]) == (key, side)]
+        found = [verdict(row) for row in chosen]
+        counted.append({
+            "advice": key, "side": side, "base": chosen[0]["base"], "sets": len(chosen),
+            "wins": found.count("win"), "losses": found.count("loss"),
+            "gain": float(100 * np.mean([row["gain"] for row in chosen])),
+        })  # fmt: skip
+    return counted
+
+
 def page(results: Mapping[str, Any]) -> str:
     """Format the results as Markdown: wins and losses, then every set.
 
@@ -634,17 +652,14 @@ def page(results: Mapping[str, Any]) -> str:
         "# Advice on public data", "",
         results["note"], "A *win* is a set on which the 95 % interval of the difference, paired by",
         "seed, is above 0.", "",
-        "| advice | mechanism | against | wins | losses | neither | mean gain |",
+        "| advice | mechanism | against | sets | wins | losses | mean gain |",
         "|---|---|---|--:|--:|--:|--:|",
     ]  # fmt: skip
-    for key, side in dict.fromkeys((row["advice"], row["side"]) for row in rows):
-        chosen = [row for row in rows if (row["advice"], row["side"]) == (key, side)]
-        counts = [sum(verdict(row) == one for row in chosen) for one in ("win", "loss", "neither")]
-        gain = 100 * np.mean([row["gain"] for row in chosen])
-        lines.append(
-            f"| {ADVICE[key].about} | {side} | {chosen[0]['base']} | "
-            f"{' | '.join(map(str, counts))} | {gain:+.1f} |"
-        )
+    lines += [
+        f"| {ADVICE[one['advice']].about} | {one['side']} | {one['base']} | {one['sets']} | "
+        f"{one['wins']} | {one['losses']} | {one['gain']:+.1f} |"
+        for one in summary(rows)
+    ]
     lines += ["", "| advice | set | mechanism | right, % | base, % | difference | |",
               "|---|---|---|--:|--:|--:|---|"]  # fmt: skip
     for row in rows:
@@ -685,7 +700,7 @@ def main(
             sets = ", ".join(one.name for one in all_data())
             results = {
                 "note": f"Small networks, {STEPS} to 300 steps, {seeds} seeds. Sets: {sets}.",
-                "environment": described, "runs": runs,
+                "environment": described, "summary": summary(verdicts(runs)), "runs": runs,
             }  # fmt: skip
             _pages.write(results, RESULTS, _pages.name_of_today(described), page)
 

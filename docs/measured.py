@@ -4,7 +4,8 @@ A number that was measured is a link whose title names a cell, on a page of `doc
 
     [100.0 ± 0.0 (10)](results/webb2021.md#table-9 "esbn+tcn/withheld-98")
 
-The link leads to the table, and this script writes its text: the mean over the networks
+A title that ends with `wins` or `gain`, such as `light/context norm/wins`, is that of a mechanism
+in the last file of `benchmarks/results/guide`. Any other link leads to the table, and this script writes its text: the mean over the networks
 with all steps, its standard error, and the number of networks. `in training` behind the cell means
 the score of the same networks on their training problems. Where the link leads to a figure, such as
 `results/lamb2022.md#figure-3-quick`, its title names a quantity that was measured on trained
@@ -30,6 +31,7 @@ FIND = exported_at(RESULTS, Budget.PAPER)
 IN_TRAINING = " in training"
 LEVELS = Levels(measure=False)  # no number of a page is a floor or a ceiling
 NUMBER = re.compile(r'\[[^]]*\](?=\(results/(\w+)\.md#([\w-]+) "([^"]+)"\))')
+GUIDED = re.compile(r'\[[^]]*\](?=\(\.\./benchmarks/results/guide "([^"]+)"\))')
 
 
 @cache
@@ -77,12 +79,33 @@ def finding(home: str, what: str) -> str:
     return str(ours[what])
 
 
+@cache
+def guided(title: str) -> str:
+    """Format the wins or the mean gain of a mechanism on the sets of an advice.
+
+    Args:
+        title: Names of the advice, of the mechanism and of the quantity, between slashes.
+
+    Raises:
+        ValueError: If there is no such mechanism.
+    """
+    advice, side, what = title.split("/")
+    path = max((DOCS.parent / "benchmarks" / "results" / "guide").glob("*.json"))
+    rows = json.loads(path.read_text("utf-8"))["summary"]
+    found = [one for one in rows if (one["advice"], one["side"]) == (advice, side)]
+    if not found:
+        raise ValueError(f"mechanism must be one of {path.name}, got {title}")
+    (row,) = found
+    return f"{row['gain']:+.1f}" if what == "gain" else f"{row[what]} of {row['sets']}"
+
+
 def fill(page: str) -> str:
     """Fill the numbers of a page from the records.
 
     Args:
         page: The page, as Markdown.
     """
+    page = GUIDED.sub(lambda link: f"[{guided(link[1])}]", page)
     return NUMBER.sub(lambda link: f"[{number(f'{link[1]}/{link[2]}', link[3])}]", page)
 
 
