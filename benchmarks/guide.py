@@ -690,8 +690,9 @@ def main(
     before = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.is_file() else []
     runs = [run for run in before if run["advice"] not in advice]
     for key in advice:
-        for data in all_data():
-            if data.kind not in ADVICE[key].kinds:
+        kinds = ADVICE[key].kinds
+        for data in sorted(all_data(), key=lambda one: one.kind not in kinds[:1]):
+            if data.kind not in kinds:
                 continue
             for seed in range(seeds):
                 scores = ADVICE[key].run(data, seed)

@@ -4,12 +4,13 @@ A number that was measured is a link whose title names a cell, on a page of `doc
 
     [100.0 ± 0.0 (10)](results/webb2021.md#table-9 "esbn+tcn/withheld-98")
 
-A title that ends with `wins` or `gain`, such as `light/context norm/wins`, is that of a mechanism
-in the last file of `benchmarks/results/guide`. Any other link leads to the table, and this script writes its text: the mean over the networks
-with all steps, its standard error, and the number of networks. `in training` behind the cell means
-the score of the same networks on their training problems. Where the link leads to a figure, such as
+The link leads to the table, and this script writes its text: the mean over the networks with all
+steps, its standard error, and the number of networks. `in training` behind the cell means the score
+of the same networks on their training problems. Where the link leads to a figure, such as
 `results/lamb2022.md#figure-3-quick`, its title names a quantity that was measured on trained
-networks. The test command fails when it would write something else.
+networks. Where it leads to `../benchmarks/results/guide`, its title names an advice, a mechanism
+and `wins`, `losses` or `gain` in the last file there. The test command fails when it would write
+something else.
 """
 
 from __future__ import annotations
