@@ -168,8 +168,11 @@ class ShiftProfile:
             )
             for curve in self.broken
         ]  # fmt: skip
+        known = [n for n in range(len(headings)) if any(row[n] != "–" for row in rows)]
         return Tabular(
-            headings=headings, cells=tuple(rows), values=tuple(map(values_of, self.curves))
+            headings=tuple(headings[n] for n in known),
+            cells=tuple(tuple(row[n] for n in known) for row in rows),
+            values=tuple(map(values_of, self.curves)),
         )
 
     def require(self, points: Mapping[str, float]) -> tuple[str, ...]:
