@@ -466,11 +466,11 @@ class Own(Objective):
         ({"objective": len}, "objective must be an Objective, got <built-in function len>"),
         (
             {"model": ScoringNetwork(scorer=Spec(ESBN))},
-            "task must be one for a ScoringNetwork, a Candidates, got SameDifferent",
+            "task must be one for a ScoringNetwork, a Candidates, got an object of SameDifferent",
         ),
         (
             {"model": RollOutNetwork(core=Spec(ESBN))},
-            "task must be one for a RollOutNetwork, a RolledOut, got SameDifferent",
+            "task must be one for a RollOutNetwork, a RolledOut, got an object of SameDifferent",
         ),
         ({"starts_from": 3}, "starts_from must be a Pretrained or None, got 3"),
         (

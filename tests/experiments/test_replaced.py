@@ -129,3 +129,14 @@ def test_a_change_that_was_undone_by_hand_is_none() -> None:
     ContextNorm.__call__ = inherited
     assert small_experiment().key == before
     del ContextNorm.__call__
+
+
+def test_names_that_a_compiler_leaves_change_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`torch.compile` puts the builtins into the module of a function that it compiles."""
+    before = small_experiment().key
+    module = inspect.getmodule(NORM)
+    monkeypatch.setattr(module, "__builtins_dict___0", {}, raising=False)
+    assert small_experiment().key == before
+    monkeypatch.setattr(module, "sum", other, raising=False)
+    with pytest.raises(ValueError, match=r"\.sum was replaced"):
+        _ = small_experiment().key

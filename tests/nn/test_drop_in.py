@@ -64,7 +64,7 @@ PUBLIC = {
     for name in farfield.nn.__all__
     if inspect.isclass(cls := getattr(farfield.nn, name)) and issubclass(cls, nn.Module)
 }
-WITHOUT_FACTORY = {"ContextWhitening", "IdentityNorm", "MultiPass"}
+WITHOUT_FACTORY = {"ContextWhitening", "IdentityNorm", "MultiPass", "StatisticsMatch"}
 """Which take no `device=` and `dtype=`: they have nothing of their own that is anywhere else."""
 STATELESS = {"CenterImages", "Standardize", "ZCA"}
 """Which have no state, before a layer that has some."""

@@ -296,8 +296,8 @@ class _Written:
         """Tell if it is an attribute that changes nothing: of Python, a submodule, or inherited."""
         if name in _MADE_LATER or isinstance(value, ModuleType):
             return True
-        if isinstance(self.owner, ModuleType):
-            return name.startswith("__") and name.endswith("__")
+        if isinstance(self.owner, ModuleType):  # `torch.compile` adds `__builtins_dict___0`
+            return name.startswith("__") and (name.endswith("__") or name not in self.names)
         bases = () if name in self.names else self.owner.__mro__[1:]
         return any(vars(base).get(name) is value for base in bases)  # as an undone change leaves
 
