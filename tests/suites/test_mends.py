@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from farfield.analysis import Shift
-from farfield.suites import Mend, Mends, mend, profile
+from farfield.suites import mend, profile
+from farfield.suites.internal import Mend, Mends
 
 
 def series(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

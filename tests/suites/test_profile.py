@@ -14,8 +14,8 @@ from torch import nn
 
 from farfield.analysis import Shift
 from farfield.core.internal import UnknownNameError
-from farfield.suites import ShiftProfile, profile
-from farfield.suites.internal import read_profile
+from farfield.suites import profile
+from farfield.suites.internal import ShiftProfile, read_profile
 from farfield.tasks import ArrayTask, SameDifferent
 
 RNG = np.random.default_rng(0)

@@ -4,10 +4,7 @@ from typing import TYPE_CHECKING
 
 from farfield._exports import exported, moved
 from farfield.suites._bench import bench as bench
-from farfield.suites._profile._mend import Mend as Mend
-from farfield.suites._profile._mends import Mends as Mends
 from farfield.suites._profile._mends import mend as mend
-from farfield.suites._profile._profile import ShiftProfile as ShiftProfile
 from farfield.suites._profile._profile import profile as profile
 from farfield.suites._recorded import recorded as recorded
 from farfield.suites._suites import SUITES as SUITES
