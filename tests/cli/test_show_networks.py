@@ -147,7 +147,7 @@ def square_images(is_test: bool) -> tuple[np.ndarray, np.ndarray]:
         ("KEY --withheld 3", "withheld must be left out with a key, got 3"),
         ("KEY --task.side 3", "fields must be left out with a key, got --task.side 3"),
         ("KEY --enlarge a.png", "enlarge must be left out with ActorCritic, which enlarges none"),
-        ("KEY --regime trainin", "unknown regime 'trainin'; did you mean 'training'?"),
+        ("KEY --regime training1", "unknown regime 'training1'; did you mean 'training'?"),
         ("KEY --out film.jpg", "path must end in .png or .gif, got 'film.jpg'"),
         (
             "KEY --module nil.py",

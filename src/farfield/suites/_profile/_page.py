@@ -31,7 +31,7 @@ COLUMNS: Final = 4
 
 LIMITS: Final = (
     "The changed items are taken to keep their answers. Other changes, and other networks of the "
-    "same recipe, may break earlier. Nothing was trained."
+    "same recipe, may break earlier."
 )
 """Last sentence of a page."""
 
