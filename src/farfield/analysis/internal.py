@@ -29,6 +29,7 @@ from farfield.analysis._sequences import rolled_out as rolled_out
 from farfield.analysis._shifts._families import shifts_of as shifts_of
 from farfield.analysis._shifts._items import Items as Items
 from farfield.analysis._shifts._items import describe_items as describe_items
+from farfield.analysis._shifts._items import is_frame as is_frame
 from farfield.analysis._shifts._shift import GROUPS as GROUPS
 from farfield.analysis._statistics import ClassSpectra as ClassSpectra
 from farfield.analysis._statistics import Dependence as Dependence

@@ -110,6 +110,30 @@ class Resampling:
         sizes = weights.T.astype(np.float32)
         return np.concatenate([(counts @ weighted) / (counts @ sizes) for counts in kept])
 
+    def crossings(
+        self,
+        strengths: Float[np.ndarray, " strength"],
+        scores: Float[np.ndarray, "strength item"],
+        floor: float,
+        level: float,
+        *,
+        weights: Float[np.ndarray, "strength item"] | None = None,
+        in_steps: bool = False,
+    ) -> Float[np.ndarray, " draw"]:
+        """Find in each sample the first strength at which the skill is below a level.
+
+        Args:
+            strengths: The strengths, rising from 0.
+            scores: Score of each item at each strength.
+            floor: Score of answers that ignore the item.
+            level: Share of the skill.
+            weights: Weight of each item at each strength; None for equal weights.
+            in_steps: Whether items change in steps.
+        """
+        drawn = self.means(scores, weights)
+        left = (drawn - floor) / np.maximum(drawn[:, :1] - floor, 1e-12)
+        return first_crossings(strengths, left, level, in_steps=in_steps)
+
 
 def first_crossings(
     strengths: Float[np.ndarray, " strength"],
@@ -168,9 +192,9 @@ def threshold(
     means = np.average(scores, axis=1, weights=weights)
     skill = (means - floor) / (means[0] - floor)
     value = float(first_crossings(strengths, skill[None], level, in_steps=in_steps)[0])
-    drawn = resampling.means(scores, weights)
-    left = (drawn - floor) / np.maximum(drawn[:, :1] - floor, 1e-12)
-    found = np.sort(first_crossings(strengths, left, level, in_steps=in_steps))
+    found = np.sort(
+        resampling.crossings(strengths, scores, floor, level, weights=weights, in_steps=in_steps)
+    )
     low = float(found[round(0.025 * (len(found) - 1))])
     high = float(found[round(0.975 * (len(found) - 1))])
     if in_steps and not math.isinf(value):

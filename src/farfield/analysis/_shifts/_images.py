@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from farfield.analysis._perturbations import _grid, _matrices
 from farfield.analysis._shifts._items import Items
 from farfield.analysis._shifts._shift import Change, Group, Shift
+from farfield.functional.internal import square_mask
 
 Images = Float[Tensor, "item channel height width"]
 Draw = np.random.Generator
@@ -205,11 +206,8 @@ def _occluded(x: Images, size: int, g: Draw) -> Images:
     """Cover one square inside each image with the mean color of all images."""
     height, width = x.shape[-2:]
     at = g.random((len(x), 2)) * (height - size + 1, width - size + 1)
-    top, left = torch.from_numpy(at.astype(int)).T
-    row, column = torch.arange(height), torch.arange(width)
-    rows = (row >= top[:, None]) & (row < top[:, None] + size)
-    columns = (column >= left[:, None]) & (column < left[:, None] + size)
-    covered = (rows[:, :, None] & columns[:, None, :])[:, None]
+    center = torch.from_numpy(at.astype(int)) + size // 2
+    covered = square_mask(center, size, (height, width))[:, None]
     return torch.where(covered, x.mean((0, 2, 3), keepdim=True), x)
 
 

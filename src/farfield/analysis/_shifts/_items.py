@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal, final
+from typing import Any, Final, Literal, final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +88,7 @@ def describe_items(
         raise ValueError("items must be at least 1, got 0")
     names = _named(x, axes) if axes else _guessed(x, kind)
     found = kind or _kind_of(x, names)
-    if found not in ("images", "series", "table", "set", "text", "symbols"):
+    if found not in get_args(ItemKind):
         raise ValueError(f"kind must be images, series, table, set, text or symbols, got {found!r}")
     known = x if training is None else np.asarray(training)
     if found == "text":

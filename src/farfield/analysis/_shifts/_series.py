@@ -15,6 +15,16 @@ Series = NDArray[np.float64]  # (item, time, feature)
 Draw = np.random.Generator
 
 
+def _whole_steps(size: int) -> Callable[[float], float]:
+    """Return a function from a share to the nearest share of whole steps or elements."""
+    return lambda d: round(d * size) / size
+
+
+def _cut_steps(length: int) -> Callable[[float], float]:
+    """Return a function from a strength to the nearest at which the length is whole steps."""
+    return lambda d: length / max(1, round(length / (1 + d))) - 1
+
+
 def series_shifts(items: Items) -> list[Shift]:
     """Return the shifts that series of this length and spread can have.
 
@@ -32,12 +42,6 @@ def series_shifts(items: Items) -> list[Shift]:
     def drift(x: Series, d: float) -> Series:
         return x + d * spread * np.linspace(0, 1, x.shape[1])[:, None]
 
-    def steps(d: float) -> float:
-        return round(d * length) / length
-
-    def fewer(d: float) -> float:
-        return length / max(1, round(length / (1 + d))) - 1
-
     shifts = [
         shift("amplitude+", "doublings", 4, "light", lambda x, d, _: x * 2**d),
         shift("amplitude-", "doublings", 4, "light", lambda x, d, _: x * 2**-d),
@@ -52,11 +56,11 @@ def series_shifts(items: Items) -> list[Shift]:
         shift("speed-", "factor 1 + d", 1, "shape", lambda x, d, _: _resampled(x, 1 / (1 + d))),
         shift(
             "length-", "factor 1 + d", 3, "number",
-            lambda x, d, _: x[:, : max(1, round(length / (1 + d)))], snap=fewer,
+            lambda x, d, _: x[:, : max(1, round(length / (1 + d)))], snap=_cut_steps(length),
         ),
-        shift("lag", "of the length", 0.5, "where", _late, snap=steps),
+        shift("lag", "of the length", 0.5, "where", _late, snap=_whole_steps(length)),
         shift("missing", "of the steps", 0.95, "detail", _without_steps),
-        shift("gap", "of the length", 0.95, "detail", _without_run, snap=steps),
+        shift("gap", "of the length", 0.95, "detail", _without_run, snap=_whole_steps(length)),
     ]  # fmt: skip
     if channels > 1:
         shifts.append(
@@ -147,17 +151,13 @@ def symbol_shifts(items: Items) -> list[Shift]:
     def cut(x: NDArray[Any], d: float, _: Draw) -> NDArray[Any]:
         return x[:, : max(1, round(length / (1 + d)))]
 
-    def steps(d: float) -> float:
-        return round(d * length) / length
-
-    def fewer(d: float) -> float:
-        return length / max(1, round(length / (1 + d))) - 1
-
+    steps = _whole_steps(length)
     return [
         Shift(name="replaced", unit="of the symbols", end=1, group="detail", change=replaced,
               snap=steps),
         Shift(name="lag", unit="of the length", end=0.5, group="where", change=late, snap=steps),
-        Shift(name="length-", unit="factor 1 + d", end=3, group="number", change=cut, snap=fewer),
+        Shift(name="length-", unit="factor 1 + d", end=3, group="number", change=cut,
+              snap=_cut_steps(length)),
     ]  # fmt: skip
 
 
@@ -200,14 +200,11 @@ def set_shifts(items: Items) -> list[Shift]:
         np.put_along_axis(index, chosen, np.roll(chosen, 1, 1), 1)
         return taken(x, index)
 
-    def share(d: float) -> float:
-        return round(d * size) / size
-
     parts: list[tuple[str, str, float, Any, Any]] = [
-        ("fewer", "of the elements", 0.9, fewer, share),
-        ("more", "of the elements", 3, more, share),
+        ("fewer", "of the elements", 0.9, fewer, _whole_steps(size)),
+        ("more", "of the elements", 3, more, _whole_steps(size)),
         ("distractors", "elements", size, distracted, lambda d: float(round(d))),
-        ("order", "of the positions moved", 1, moved, share),
+        ("order", "of the positions moved", 1, moved, _whole_steps(size)),
     ]
     return [
         Shift(name=name, unit=unit, end=end, group="number", change=on_elements(one), snap=snap)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, final
+from typing import Any, Final, Literal, final, get_args
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from farfield.tasks import Regime
 Group = Literal["light", "detail", "where", "shape", "number", "who", "own"]
 """Group of shifts, by the property of items that they change."""
 
-GROUPS: Final[tuple[Group, ...]] = ("light", "detail", "where", "shape", "number", "who", "own")
+GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 
 Change = Callable[[Any, float, np.random.Generator], Any]
 """Function from items, a strength and a generator to changed items."""

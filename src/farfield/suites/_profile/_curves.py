@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
@@ -250,17 +249,16 @@ def _around_crossing(
     return None
 
 
-def notes_of(curve: Curve, shift: Shift, measured: Measured) -> dict[str, float | str]:
+def notes_of(at_failure: Any, measured: Measured) -> dict[str, float | str]:
     """Compute further numbers at the failure: confidence, classes, the commonest answer.
 
     Args:
-        curve: The curve.
-        shift: The shift.
+        at_failure: Items changed by the strength of the failure.
         measured: Items and models.
     """
-    if math.isinf(curve.failure.value) or not measured.is_class or shift.reweights:
+    if not measured.is_class:
         return {}
-    first, *_ = measured.answers(shift(measured.x, curve.failure.value, measured.seed))
+    first, *_ = measured.answers(at_failure)
     y = np.atleast_2d(measured.y)[0]
     right = first.values == y
     notes: dict[str, float | str] = {"score": float(right.mean())}

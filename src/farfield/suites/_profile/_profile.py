@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from farfield._text import fixed
 from farfield.analysis import Shift
-from farfield.analysis.internal import GROUPS, Items, describe_items, shifts_of
+from farfield.analysis.internal import GROUPS, Items, describe_items, is_frame, shifts_of
 from farfield.core import stream
 from farfield.core.internal import (
     FractionBelowOne,
@@ -26,7 +26,7 @@ from farfield.core.internal import (
     check_arguments,
 )
 from farfield.metrics import t_interval
-from farfield.metrics.internal import Resampling, first_crossings
+from farfield.metrics.internal import Resampling
 from farfield.reports import Tabular
 from farfield.suites._profile._answers import Answerer, answerer_of
 from farfield.suites._profile._curves import (
@@ -261,10 +261,10 @@ def _moved(
     resampling = Resampling(count=curve.scores.shape[1], seed=seed)
     drawn = []
     for one in (curve, before):
-        means = resampling.means(one.scores, one.weights)
-        skill = (means - floor) / np.maximum(means[:, :1] - floor, 1e-12)
-        at = np.array(one.strengths)
-        found = first_crossings(at, skill, level, in_steps=one.in_steps)
+        found = resampling.crossings(
+            np.array(one.strengths), one.scores, floor, level, weights=one.weights,
+            in_steps=one.in_steps,
+        )  # fmt: skip
         drawn.append(np.minimum(found, one.failure.end))
     moved = np.sort(drawn[0] - drawn[1])
     last = len(moved) - 1
@@ -335,8 +335,9 @@ def profile(  # noqa: PLR0913 — each is an option of the command
     answerers = tuple(answerer_of(one, x, y) for one in networks)
     wanted = _wanted(shifts_of(known, x, y, columns), shifts, without)
     chosen = _chosen(answerers, x, wanted, items=items, minutes=minutes, seed=seed)
-    x, y = rows_of(x, chosen), None if y is None else y[chosen]
-    wanted = _wanted(shifts_of(known, x, y, columns), shifts, without)
+    if len(chosen) < len(x):  # how far rows can be reweighted depends on the rows
+        x, y = rows_of(x, chosen), None if y is None else y[chosen]
+        wanted = _wanted(shifts_of(known, x, y, columns), shifts, without)
     measured, metric, notes = _measured(answerers, x, y, seed)
     plain = measured.scores(measured.answers(x)).mean(0)
     resampling = Resampling(count=len(plain), seed=seed, strata=measured.strata)
@@ -392,11 +393,14 @@ def _all_curves(
                 skipped[shift.name] = reason
                 continue
             curve = curve_of(shift, measured, level, resampling)
-            notes = notes_of(curve, shift, measured)
-            if compares:
-                notes |= compared_with_neighbors(curve, shift, measured)
-            shown = _shown(curve, shift, measured, known)
-            curves.append(dataclasses.replace(curve, notes=notes, shown=shown))
+            if not (curve.failure.holds or shift.reweights):
+                at_failure = shift(measured.x, curve.failure.value, measured.seed)
+                notes = notes_of(at_failure, measured)
+                if compares:
+                    notes |= compared_with_neighbors(curve, shift, at_failure, measured)
+                shown = _shown(curve, shift, at_failure, measured, known)
+                curve = dataclasses.replace(curve, notes=notes, shown=shown)
+            curves.append(curve)
     except KeyboardInterrupt:
         if not curves:
             raise
@@ -405,15 +409,16 @@ def _all_curves(
 
 
 def _shown(
-    curve: Curve, shift: Shift, measured: Measured, known: Items
+    curve: Curve, shift: Shift, at_failure: Any, measured: Measured, known: Items
 ) -> tuple[NDArray[Any], ...]:
     """Return two items unchanged, at the onset and at the failure; none of a table."""
-    if curve.failure.holds or shift.reweights or known.kind not in ("images", "series"):
+    if known.kind not in ("images", "series"):
         return ()
     y = np.atleast_2d(measured.y)[0]
     pair = np.array([0, int((y != y[0]).argmax())])
     onset = min(curve.onset.value, curve.failure.value)
-    changed = [shift(measured.x, d, measured.seed)[pair] for d in (0.0, onset, curve.failure.value)]
+    at_onset = shift(measured.x, onset, measured.seed)
+    changed = [one[pair] for one in (measured.x, at_onset, at_failure)]
     order = [known.axes.index(one) for one in ("height", "width", "time") if one in known.axes]
     rest = [axis for axis in range(len(known.axes)) if axis not in order]
     turned = [one.transpose(0, *(1 + axis for axis in (*order, *rest))) for one in changed]
@@ -481,7 +486,7 @@ def sets_of_task(task: ProblemTask) -> dict[str, tuple[Any, Any]]:
 
 def _array(x: Any) -> Any:
     """Return items as an array or a data frame."""
-    if hasattr(x, "columns") and hasattr(x, "iloc"):
+    if is_frame(x):
         return x
     if hasattr(x, "detach"):
         x = x.detach().cpu().numpy()

@@ -38,7 +38,9 @@ def can_compare(measured: Measured) -> bool:
     )
 
 
-def compared_with_neighbors(curve: Curve, shift: Shift, measured: Measured) -> dict[str, float]:
+def compared_with_neighbors(
+    curve: Curve, shift: Shift, at_failure: Any, measured: Measured
+) -> dict[str, float]:
     """Compare a network with three nearest neighbors at its failure.
 
     `information` is the share of their skill that neighbors keep that saw the shift: near 0, no
@@ -48,10 +50,9 @@ def compared_with_neighbors(curve: Curve, shift: Shift, measured: Measured) -> d
     Args:
         curve: The curve of the network.
         shift: The shift.
+        at_failure: Items changed by the strength of the failure.
         measured: Items and models.
     """
-    if curve.failure.holds or shift.reweights:
-        return {}
     count = min(len(measured.x), MOST_ITEMS)
     x, y = measured.x[:count], measured.y[:count]
     plain = _features(x)
@@ -62,11 +63,11 @@ def compared_with_neighbors(curve: Curve, shift: Shift, measured: Measured) -> d
     clean = _score(plain, plain, y)
     if clean - floor <= 0.1 * (1 - floor):
         return {}
-    at_failure = _features(shift(measured.x, curve.failure.value, measured.seed)[:count])
+    failed = _features(at_failure[:count])
     skill = np.array([[(_score(plain, changed[d], y) - floor) / (clean - floor)
                        for d in curve.strengths]])  # fmt: skip
     theirs = float(first_crossings(np.array(curve.strengths), skill, 0.5)[0])
-    notes = {"information": (_score(at_failure, at_failure, y) - floor) / (clean - floor)}
+    notes = {"information": (_score(failed, failed, y) - floor) / (clean - floor)}
     if np.isfinite(theirs):
         notes["ratio"] = curve.failure.value / theirs
     return notes
