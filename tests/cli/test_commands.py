@@ -1227,7 +1227,7 @@ def test_profile_of_an_own_model(farfield, folder: Path) -> None:
     x = np.random.default_rng(0).normal(size=(200, 2)) + 3 * y[:, None] - 1.5
     np.savez("two.npz", x=x, y=y, **{"x-training": x, "y-training": y})
     words = "profile middle_of_two.py:load two.npz --shifts 0+"
-    ended = farfield(f"{words} --out first --require '0+ 0.1'")
+    ended = farfield(f"{words} --device cpu --out first --require '0+ 0.1'")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.split()[:3] == ["middle_of_two.py:load", "on", "two.npz:"]
     assert Path("first/profile.html").is_file()
@@ -1247,6 +1247,7 @@ def test_profile_of_an_own_model(farfield, folder: Path) -> None:
     [
         ("--require noise", 'require must be a shift and a strength, e.g. "offset+ 0.5"'),
         ("--train a.py:train", "train is of --mend: give both, or neither"),
+        ("--device cuda", "device is 'cuda', but torch finds no such GPU here; use 'cpu'"),
         ("", "model must be FILE.py:NAME, e.g. my_model.py:load, got 'none.py:load': there is no"),
     ],
 )

@@ -8,6 +8,7 @@ from torch import nn
 
 from farfield.analysis import Shift
 from farfield.suites import mend, profile
+from farfield.suites._profile._mend import fronted
 from farfield.suites.internal import Mend, Mends
 
 
@@ -139,6 +140,37 @@ def _after_one_draw() -> torch.Generator:
     generator = torch.Generator().manual_seed(0)
     torch.rand((), generator=generator)
     return generator
+
+
+def test_trained_modules_are_moved_to_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    moves = []
+    ramp = np.linspace(-1, 1, 6)[:, None]
+    x = np.concatenate([ramp, -ramp]).reshape(2, 6, 1).repeat(100, 0)
+    x += 0.3 * np.random.default_rng(0).normal(size=x.shape)
+    data = {name: (x.astype(np.float32), np.repeat([0, 1], 100)) for name in ("training", "test")}
+
+    def slope(x, y, how: Mend, seed: int) -> nn.Module:
+        network = nn.Sequential(how.front(x.shape[1:]), nn.Flatten(), nn.Linear(6, 2))
+        network[2].weight.data = torch.tensor(ramp.T * [[1.0], [-1.0]]).float()
+        monkeypatch.setattr(network, "to", moves.append)
+        return network
+
+    model = slope(x, None, Mend("plain"), 0)
+    options = {
+        "axes": "item time feature",
+        "shifts": ["noise"],
+        "device": "cpu",
+        "seeds": 1,
+        "level": 0.9,
+    }
+    mend(model, data, train=slope, **options)
+    assert set(moves) == {"cpu"}
+
+
+def test_a_front_goes_where_the_model_is() -> None:
+    front = nn.BatchNorm1d(3)
+    assert fronted(nn.Linear(3, 2, device="meta"), front)[0].weight.device.type == "meta"
+    assert front.weight.device.type == "cpu"
 
 
 def test_plain_changes_nothing() -> None:

@@ -181,6 +181,26 @@ def test_a_module_is_left_in_the_mode_that_it_had() -> None:
     assert model.training
 
 
+def test_modules_are_moved_to_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, moves = Sign(), []
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.setattr(model, "to", moves.append)  # no GPU is needed
+    for device in (None, "cpu", "cuda", "cuda:1"):
+        profile([model, model], two_gaussians(40), shifts=[OFFSET], device=device)
+    assert moves == [None, None, "cpu", "cpu", "cuda", "cuda", "cuda:1", "cuda:1"]
+
+
+def test_a_device_that_is_missing_or_of_no_use_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for count, model, device, message in (
+        (0, Sign(), "cuda", "device is 'cuda', but torch finds no such GPU here"),
+        (1, Sign(), "gpu", "device must be 'cpu' or 'cuda', got 'gpu'"),
+        (1, sign, "cuda", "device must be cpu for a model that is no torch.nn.Module"),
+    ):
+        monkeypatch.setattr("torch.cuda.device_count", lambda count=count: count)
+        with pytest.raises(ValueError, match=message):
+            profile(model, two_gaussians(40), shifts=[OFFSET], device=device)
+
+
 def test_a_task_of_arrays_is_profiled() -> None:
     x, y = two_gaussians(400)
     task = ArrayTask({"training": (x, y), "test": (x[::2], y[::2])})

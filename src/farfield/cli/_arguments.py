@@ -227,6 +227,8 @@ class Profile:
     """About how long it may take; a slow model gets fewer items."""
     seed: int = 0
     """Number of the draws."""
+    device: Device | None = None
+    """Device to which torch modules are moved; where load leaves them if not given."""
     mend: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Measure mends too: without training, items brought to the mean and spread of training; with
     --train, recipes with fronts, mixup, label smoothing and augmentation."""

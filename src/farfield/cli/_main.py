@@ -232,6 +232,10 @@ def _check(command: object) -> None:
     )
     if seeds is not None and seeds < 1:
         raise ValueError(f"seeds must be at least 1, got {seeds}")
+    if isinstance(command, Profile) and command.device is not None:
+        from farfield.execution.internal import check_machine
+
+        check_machine(command.device)
     if isinstance(command, Bench | Plan | Training | Reproduce | Verify):
         from farfield.execution.internal import check_machine
 

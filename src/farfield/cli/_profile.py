@@ -16,6 +16,9 @@ from farfield.suites import mend, profile
 from farfield.suites.internal import import_own, read_profile
 from farfield.tasks.internal import read_arrays
 
+OPTIONS = ("kind", "axes", "level", "items", "minutes", "seed", "device")
+"""Options that are passed on as given."""
+
 WANTED = "model must be FILE.py:NAME, e.g. my_model.py:load"
 
 
@@ -35,9 +38,8 @@ def profile_model(command: Profile) -> None:
     data = read_arrays(command.data, target=command.target)
     console = make_console()
     options: dict[str, Any] = {
-        **{name: getattr(command, name) for name in ("kind", "axes", "level", "items", "minutes")},
+        **{name: getattr(command, name) for name in OPTIONS},
         **{name: _names(getattr(command, name)) for name in ("shifts", "without", "columns")},
-        "seed": command.seed,
         "subject": f"{command.model} on {command.data.name}",
         "report": _show_progress if sys.stderr.isatty() else None,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, Literal, final
 
 import numpy as np
@@ -111,17 +112,26 @@ def raw_answers(call: Callable[[Any], NDArray[Any]], x: Any) -> NDArray[Any]:
     return np.concatenate(found)
 
 
-def answerer_of(model: Any, x: Any, y: NDArray[Any] | None) -> Answerer:
+def answerer_of(model: Any, x: Any, y: NDArray[Any] | None, device: str | None = None) -> Answerer:
     """Find how a model is called and how its answers are read, by calling it on two items.
 
     Args:
         model: A `torch.nn.Module`, an estimator of scikit-learn's kind, or a function.
         x: Items.
         y: Labels or numbers; None without any.
+        device: Device to which a module is moved; its own if None.
 
     Raises:
-        ValueError: If the model cannot be called on items, or its answers fit no reading.
+        ValueError: If the model cannot be called on items, or its answers fit no reading; or if
+            the device is a GPU and the model is no module.
     """
+    if isinstance(model, nn.Module):
+        model.to(device)
+    elif device not in (None, "cpu"):
+        raise ValueError(
+            f"device must be cpu for a model that is no torch.nn.Module, got {device!r} for "
+            f"{type(model).__name__}"
+        )
     call, method = _call_of(model, x)
     sample = x[:2] if isinstance(x, np.ndarray) else x.iloc[:2]
     try:
@@ -197,7 +207,7 @@ def _module_call(model: nn.Module) -> Callable[[Any], NDArray[Any]]:
     """Return a function that calls a module in evaluation mode, and leaves it as it was found."""
 
     def call(x: Any) -> NDArray[Any]:
-        parameter = next(model.parameters(), None)
+        parameter = next(chain(model.parameters(), model.buffers()), None)
         dtype = torch.float32 if parameter is None else parameter.dtype
         device = torch.device("cpu") if parameter is None else parameter.device
         given = torch.from_numpy(np.ascontiguousarray(x if isinstance(x, np.ndarray) else x.values))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, final
 
 import numpy as np
@@ -174,7 +176,8 @@ def fronted(model: Any, front: nn.Module) -> Any:
         front: The module.
     """
     if isinstance(model, nn.Module):
-        return nn.Sequential(front, model)
+        held = next(chain(model.parameters(), model.buffers()), torch.empty(0))
+        return nn.Sequential(copy.deepcopy(front).to(held.device), model)
     if any(hasattr(model, method) for method in METHODS):
         return _Fronted(model, front)
     return lambda x: model(_through(front, x))

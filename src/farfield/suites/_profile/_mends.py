@@ -161,6 +161,7 @@ def _trained(
     cut = round((1 - HELD_OUT) * len(x0))
     fit, held = np.sort(order[:cut]), np.sort(order[cut:])
     num_classes = len(np.unique(y0)) if y0.dtype.kind != "f" else 0
+    device = options.get("device")
 
     def models_of(one: Mend) -> list[Any]:
         found = []
@@ -184,8 +185,8 @@ def _trained(
     found: dict[str, _Trial] = {}
     for one in candidates(known, rows_of(x0, fit), failing, num_classes):
         models = plain if one.name == "plain" else models_of(one)
-        held_out = _Scorer(models, rows_of(x0, held), y0[held], before.seed)
-        tested = _Scorer(models, x, y, before.seed)
+        held_out = _Scorer(models, rows_of(x0, held), y0[held], before.seed, device)
+        tested = _Scorer(models, x, y, before.seed, device)
         found[one.name] = _Trial(
             held_clean=held_out.clean,
             held=held_out.at(failing, 0.5),
@@ -240,10 +241,13 @@ class _Scorer:
         x: Items.
         y: Their labels.
         seed: Number of the draws.
+        device: Device to which modules are moved; their own if None.
     """
 
-    def __init__(self, models: Sequence[Any], x: Any, y: NDArray[Any], seed: int) -> None:
-        answerers = tuple(answerer_of(one, x, y) for one in models)
+    def __init__(
+        self, models: Sequence[Any], x: Any, y: NDArray[Any], seed: int, device: str | None
+    ) -> None:
+        answerers = tuple(answerer_of(one, x, y, device) for one in models)
         is_class = answerers[0].says != "numbers"
         right = numbered(y, answerers[0].classes) if is_class else y.astype(np.float64)
         self.measured = Measured(x=x, y=right, answerers=answerers, is_class=is_class, seed=seed)

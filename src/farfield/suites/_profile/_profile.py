@@ -25,6 +25,7 @@ from farfield.core.internal import (
     UnknownNameError,
     check_arguments,
 )
+from farfield.execution.internal import check_machine
 from farfield.metrics import t_interval
 from farfield.metrics.internal import Resampling
 from farfield.reports import Tabular
@@ -287,6 +288,7 @@ def profile(  # noqa: PLR0913 — each is an option of the command
     items: Size = 2000,
     minutes: PositiveFloat = 5.0,
     seed: int = 0,
+    device: str | None = None,
     subject: str = "model",
     report: Callable[[str], None] | None = None,
 ) -> ShiftProfile:
@@ -312,12 +314,13 @@ def profile(  # noqa: PLR0913 — each is an option of the command
         items: Most items, drawn at random.
         minutes: About how long it may take; fewer items are taken if the model is slow.
         seed: Number of the draws.
+        device: `"cpu"` or `"cuda"`, to which modules are moved; None leaves them on their own.
         subject: Names of the model and of the data, for the page.
         report: Function that is called with the name of each shift before it is measured.
 
     Raises:
-        ValueError: If items, labels or the model's answers fit no reading, or the model does not
-            work without a shift.
+        ValueError: If items, labels or the model's answers fit no reading, the model does not
+            work without a shift, or the device is not available.
 
     Example:
         >>> import numpy as np
@@ -328,11 +331,13 @@ def profile(  # noqa: PLR0913 — each is an option of the command
         ['0+', 'noise']
     """
     began = time.monotonic()
+    if device is not None:
+        check_machine(device)
     x, y, training = sets_of(data)
     _check_labels(x, y)
     known = describe_items(x, kind=kind, axes=axes, training=training)
     networks = list(model) if isinstance(model, list | tuple) else [model]
-    answerers = tuple(answerer_of(one, x, y) for one in networks)
+    answerers = tuple(answerer_of(one, x, y, device) for one in networks)
     wanted = _wanted(shifts_of(known, x, y, columns), shifts, without)
     chosen = _chosen(answerers, x, wanted, items=items, minutes=minutes, seed=seed)
     if len(chosen) < len(x):  # how far rows can be reweighted depends on the rows
