@@ -96,6 +96,18 @@ def test_series_by_hand() -> None:
     assert np.allclose(found["drift-"](x, 2)[0, :, 0], np.arange(5) * (1 - 2 * sd / 4))
     assert found["amplitude-"](x, 1)[0, :, 0].tolist() == [0, 0.5, 1, 1.5, 2]
     assert found["lag"].strengths(8) == (0, 0.2, 0.4)  # whole steps
+    assert found["length+"](x, 0.6)[0, :, 0].tolist() == [0, 1, 2, 3, 4, 0, 1, 2]
+    assert found["length+"](x, 3).shape == (1, 20, 1)
+    first = np.ascontiguousarray(x.swapaxes(1, 2))
+    longer = offered(first, axes="item channel time")["length+"](first, 0.6)
+    assert longer[0, 0].tolist() == [0, 1, 2, 3, 4, 0, 1, 2]
+
+
+def test_longer_symbols_by_hand() -> None:
+    x = np.array([[3, 1, 2, 1]])
+    longer = offered(x)["length+"]
+    assert longer(x, 0.75).tolist() == [[3, 1, 2, 1, 3, 1, 2]]
+    assert longer.nearest(0.7) == 0.75
 
 
 def test_a_gap_holds_the_last_value() -> None:

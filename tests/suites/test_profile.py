@@ -92,6 +92,20 @@ def test_a_model_that_reads_one_step_fails_at_one_step() -> None:
     assert (found.value, found.low, found.high) == (0.1, 0.0, 0.1)
 
 
+def test_a_model_of_one_length_says_so_and_another_reads_longer_series(tmp_path) -> None:
+    y = np.arange(200) % 2
+    x = np.where(y, 1.0, -1.0)[:, None, None] * np.array([1, 1, 1, 0, -1, -1, -1, -1])[:, None]
+    data, options = (x, y), {"axes": "item time feature", "shifts": ["length+"], "items": 200}
+    fixed = profile(lambda x: (x.reshape(len(x), 8)[:, 0] > 0).astype(int), data, **options)
+    assert fixed.curves == ()
+    assert fixed.skipped["length+"].startswith("the model refuses: ValueError: cannot reshape")
+    assert "length+ (the model refuses" in str(fixed)
+    assert "\n\nNo shift breaks it.\n\n" in str(fixed)
+    assert all(file.is_file() for file in fixed.write(tmp_path))
+    last = profile(lambda x: (x[:, -1, 0] < 0).astype(int), data, **options)["length+"]
+    assert last.failure.value == last.onset.value == 0.125  # the first value is read again
+
+
 def test_reweighting_changes_no_item() -> None:
     x, y = two_gaussians(2000)
     calls = []

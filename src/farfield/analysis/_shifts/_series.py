@@ -58,6 +58,10 @@ def series_shifts(items: Items) -> list[Shift]:
             "length-", "factor 1 + d", 3, "number",
             lambda x, d, _: x[:, : max(1, round(length / (1 + d)))], snap=_cut_steps(length),
         ),
+        shift(
+            "length+", "factor 1 + d", 3, "number", lambda x, d, _: _repeated(x, d),
+            snap=_whole_steps(length),
+        ),
         shift("lag", "of the length", 0.5, "where", _late, snap=_whole_steps(length)),
         shift("missing", "of the steps", 0.95, "detail", _without_steps),
         shift("gap", "of the length", 0.95, "detail", _without_run, snap=_whole_steps(length)),
@@ -85,6 +89,12 @@ def _on_series(items: Items, change: Callable[[Series, float, Draw], Series]) ->
         return np.ascontiguousarray(np.moveaxis(found, 1, time).astype(x.dtype))
 
     return changed
+
+
+def _repeated(x: NDArray[Any], d: float) -> NDArray[Any]:
+    """Lengthen each series by a share of its length: it begins again where it ends."""
+    length = x.shape[1]
+    return x[:, np.arange(round((1 + d) * length)) % length]
 
 
 def _resampled(x: Series, speed: float) -> Series:
@@ -158,6 +168,8 @@ def symbol_shifts(items: Items) -> list[Shift]:
         Shift(name="lag", unit="of the length", end=0.5, group="where", change=late, snap=steps),
         Shift(name="length-", unit="factor 1 + d", end=3, group="number", change=cut,
               snap=_cut_steps(length)),
+        Shift(name="length+", unit="factor 1 + d", end=3, group="number",
+              change=lambda x, d, _: _repeated(x, d), snap=steps),
     ]  # fmt: skip
 
 

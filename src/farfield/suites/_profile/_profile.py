@@ -115,7 +115,8 @@ class ShiftProfile:
         return found[name]
 
     def __str__(self) -> str:
-        return f"{self.heading}\n\n{self.table}\n\n{self.rest}"
+        table = self.table if self.broken else "No shift breaks it."
+        return f"{self.heading}\n\n{table}\n\n{self.rest}"
 
     def _repr_html_(self) -> str:
         from farfield.suites._profile._page import page  # noqa: PLC0415 — loads matplotlib
@@ -169,7 +170,7 @@ class ShiftProfile:
             )
             for curve in self.broken
         ]  # fmt: skip
-        known = [n for n in range(len(headings)) if any(row[n] != "–" for row in rows)]
+        known = [n for n in range(len(headings)) if not rows or any(row[n] != "–" for row in rows)]
         return Tabular(
             headings=tuple(headings[n] for n in known),
             cells=tuple(tuple(row[n] for n in known) for row in rows),
