@@ -30,6 +30,7 @@ from farfield.models import (
     BottleneckMLP,
     CoRelNet,
     DeepSets,
+    LikenessNet,
     MLPReader,
     PreActResNet,
     PreActResNetNFM,
@@ -119,6 +120,7 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
         TRN,
         CoRelNet,
         DeepSets,
+        LikenessNet,
         PrediNet,
         Transformer,
     }

@@ -156,6 +156,7 @@ from farfield.models import (
     ItemModel,
     LastState,
     LayerNormLSTMScorer,
+    LikenessNet,
     LSTMScorer,
     MapModel,
     MLPReader,
@@ -248,6 +249,7 @@ from farfield.nn import (
     PlanesEncoder,
     PlanesNFMEncoder,
     PooledBatchNorm,
+    PoseEncoder,
     PreNormTransformer,
     QuantileHead,
     RandomEncoder,
@@ -1047,6 +1049,13 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=(BATCH, OUTPUTS),
     ),
+    "LikenessNet": Animal(
+        build=lambda source: LikenessNet(
+            9, OUTPUTS, TIME, hidden_size=8, threshold=0.9, width=0.2, generator=source
+        ),
+        inputs=(torch.rand(BATCH, TIME, 9, generator=generator(7)),),
+        shape=(BATCH, OUTPUTS),
+    ),
     "DeepSets": Animal(
         build=lambda source: DeepSets(FEATURES, OUTPUTS, hidden_size=8, generator=source),
         inputs=(SEQUENCES,),
@@ -1176,6 +1185,11 @@ MODULES = {
         ),
         inputs=(torch.rand(BATCH, 8, 6, 3, generator=generator(7)),),
         shape=(BATCH, 5),
+    ),
+    "PoseEncoder": Animal(
+        build=lambda source: PoseEncoder((8, 6), side=3),
+        inputs=(torch.rand(BATCH, 8, 6, generator=generator(7)),),
+        shape=(BATCH, 9),
     ),
     "SilhouetteEncoder": Animal(
         build=lambda source: SilhouetteEncoder(

@@ -22,6 +22,7 @@ from farfield.models._images._srcnn import SRCNN as SRCNN
 from farfield.models._images._wide_resnet import WideResNet as WideResNet
 from farfield.models._items import ItemModel as ItemModel
 from farfield.models._items import SetModel as SetModel
+from farfield.models._likeness_net import LikenessNet as LikenessNet
 from farfield.models._maps._map_encoders import ConvMaps as ConvMaps
 from farfield.models._maps._map_encoders import DenseMaps as DenseMaps
 from farfield.models._maps._map_encoders import OutlineMaps as OutlineMaps
@@ -80,6 +81,7 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
     "corelnet": CoRelNet,
     "deep-sets": DeepSets,
     "esbn": ESBN,
+    "likeness-net": LikenessNet,
     "lstm": LSTM,
     "mnm": MNM,
     "ntm": NTM,

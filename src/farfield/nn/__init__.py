@@ -23,6 +23,7 @@ from farfield.nn._encoders._planes import PerNonlinearity as PerNonlinearity
 from farfield.nn._encoders._planes import PerProjection as PerProjection
 from farfield.nn._encoders._planes import PlanesEncoder as PlanesEncoder
 from farfield.nn._encoders._planes import PlanesNFMEncoder as PlanesNFMEncoder
+from farfield.nn._encoders._pose_encoder import PoseEncoder as PoseEncoder
 from farfield.nn._encoders._set_encoders import ComponentEncoder as ComponentEncoder
 from farfield.nn._encoders._set_encoders import PatchEncoder as PatchEncoder
 from farfield.nn._encoders._silhouette_encoder import SilhouetteEncoder as SilhouetteEncoder
@@ -101,6 +102,7 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "patch": PatchEncoder,
     "planes": PlanesEncoder,
     "planes-nfm": PlanesNFMEncoder,
+    "pose": PoseEncoder,
     "random": RandomEncoder,
     "silhouette": SilhouetteEncoder,
     "word": WordEncoder,
