@@ -31,7 +31,7 @@ class LikenessNet(nn.Module):
     with the greater of $\ell_{ij}$ and $\ell_{ji}$, $\kappa = 8$, and $T_\alpha$ the turn of an
     embedding, a square image, by the angle $\alpha$, in steps of 7.5°. `CoRelNet` compares
     embeddings by their inner products, in which a likeness of 0.95 and one of 0.8 hardly differ;
-    here a threshold parts them. What is alike is set by hand; what follows from it is learned.
+    here a threshold parts them. The likeness is set by hand; the answer from it is learned.
 
     Args:
         length: Number of positions of a sequence; the matrix has its square.
@@ -94,7 +94,7 @@ class LikenessNet(nn.Module):
         return self.output(torch.relu(self.hidden(relations.flatten(1))))
 
     def likeness(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch time time"]:
-        """Compare all figures of each problem, each pair in its best turn; 1 for equal ones."""
+        """Compare all figures of each problem, each pair in its best turn; equal figures give 1."""
         batch, time, _ = z.shape
         images = z.reshape(-1, 1, self.side, self.side)
         grid = self.grid.to(z.dtype).expand(len(images), -1, -1, -1)
