@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
+from rich.console import Console
 from torch import Tensor, nn
 
 from farfield.core.internal import UnknownNameError
-from farfield.execution import _processes
+from farfield.execution import Display, _processes, jobs_of
+from farfield.execution.internal import News
 from farfield.experiments import Choice, Spec
 from farfield.experiments.internal import with_field
 from farfield.records import Store
@@ -165,13 +168,25 @@ def test_a_rival_gets_the_same_budget_and_enters_beside_its_recorded_self(
     monkeypatch.setattr(_bench, "recorded", lambda _: (*lines, recorded_self))
     store = Store(tmp_path / "runs")
     options = {"tune": ("recipe.learning_rate",), "rivals": ("lstm + tcn",)}
-    jobs, labels = planned_jobs(Other, tiny_suite, (0, 1), **options)
+    jobs, later, labels = planned_jobs(Other, tiny_suite, (0, 1), **options)
     assert {(job.seed, labels[job.experiment.key]) for job in jobs} == {
         (2, "tiny task"), (3, "tiny task"),
     }  # fmt: skip
     assert len(jobs) == 2 * 3 * 2
-    news = []
-    found = bench(Other, tiny_suite, store=store, report=news.append, **options)
+    assert len(later) == 2 * 2
+    news, counts = [], []
+    display = Display(jobs, labels, Console(file=io.StringIO()), 1, later)
+
+    def report(one: News) -> None:
+        news.append(one)
+        display.take(one)
+        counts.append(display._summary().partition(" ")[0])
+
+    found = bench(Other, tiny_suite, store=store, report=report, **options)
+    assert {count.partition("/")[2] for count in counts} == {"16"}
+    assert counts[-1] == "16/16"
+    shown = {display._labels[one.job.experiment.key] for one in news}
+    assert shown == {"tiny task"}
     first = [one.job for one in news if one.record][: len(jobs)]
     assert {(job.experiment.key, job.seed) for job in first} == {
         (job.experiment.key, job.seed) for job in jobs
@@ -192,6 +207,22 @@ def test_a_rival_gets_the_same_budget_and_enters_beside_its_recorded_self(
     )
     assert row["mean"] == pytest.approx(sum(scores) / 2)
     assert "Other and LSTM + TCN, tuned (3 values" in str(found)
+
+
+def test_a_chosen_experiment_is_counted_in_the_stead_of_the_planned() -> None:
+    planned = tiny_experiment(steps=2)
+    chosen = with_field(planned, "recipe.learning_rate", 0.1)
+    first, later = jobs_of([planned], [5]), jobs_of([planned], [0, 1])
+    display = Display(first, {planned.key: "tiny task"}, Console(file=io.StringIO()), 1, later)
+    for job, count in (
+        (first[0], "1/3"),
+        (dataclasses.replace(later[0], experiment=chosen), "2/3"),
+        (later[1], "3/3"),  # the planned experiment was chosen
+        (dataclasses.replace(later[1], experiment=chosen), "4/4"),  # another's, and not planned
+    ):
+        display.take(News(job=job))
+        assert display._summary().startswith(f"{count} networks done")
+        assert display._labels[job.experiment.key] == "tiny task"
 
 
 def test_what_cannot_be_tuned_is_refused(tiny_suite: str, tmp_path: Path) -> None:

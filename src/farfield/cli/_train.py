@@ -557,11 +557,13 @@ def bench_module(command: Bench) -> None:
     suite, console = SUITES[command.suite], make_console()
     seeds = range(command.seeds or suite.seeds)
     tune = tuple(_tuned(text, fitting[0][1].model) for text in command.tune)
-    jobs, labels = planned_jobs(module, command.suite, seeds, tune=tune, rivals=command.rivals)
+    jobs, later, labels = planned_jobs(
+        module, command.suite, seeds, tune=tune, rivals=command.rivals
+    )
     say(console, f"{command.module} on the suite {command.suite}: {suite.about}.")
     store = Store(command.records)
     at_once = command.workers or (None if command.device == "cpu" else 1)
-    with Display(jobs, labels, console, at_once) as display:
+    with Display(jobs, labels, console, at_once, later) as display:
         found = bench(
             module, command.suite, store=store, seeds=seeds, tune=tune, rivals=command.rivals,
             device=command.device, workers=command.workers, report=display.take,

@@ -191,8 +191,12 @@ class Pace:
 
     def drop(self, job: Job) -> None:
         """Note that a network was found trained: it takes no time."""
-        self._networks.pop((job.experiment.key, job.seed), None)
+        self.forget(job)
         self._began = self.now()
+
+    def forget(self, job: Job) -> None:
+        """Count a network no longer: another trains in its stead."""
+        self._networks.pop((job.experiment.key, job.seed), None)
 
     def note(self, job: Job, progress: Progress | None) -> None:
         """Take the report of a network; `None` when it is finished."""

@@ -185,6 +185,8 @@ class Display:
         labels: Name of an experiment, by its key; without one, the name of its task.
         console: Where to write; standard output if `None`.
         workers: Networks that train at once; as many as there are cores if `None`.
+        later: Further jobs whose experiments may still change, e.g. where values are tuned first;
+            a job of the same task and seed takes the position of each.
     """
 
     def __init__(
@@ -193,14 +195,18 @@ class Display:
         labels: Mapping[str, str] | None = None,
         console: Console | None = None,
         workers: int | None = None,
+        later: Sequence[Job] = (),
     ) -> None:
-        self._labels = {job.experiment.key: job.experiment.task.name for job in jobs}
+        asked = (*jobs, *later)
+        self._labels = {job.experiment.key: job.experiment.task.name for job in asked}
         self._labels |= labels or {}
         self._console = console or Console()
         self._pace = Pace(now=time.monotonic, workers=workers or num_cores())
         self._unfinished: dict[tuple[str, int], bool] = {}
-        for job in jobs:
+        self._later: dict[tuple[str, int], Job] = {}
+        for job in asked:
             self._note(job)
+        self._later |= {(job.experiment.key, job.seed): job for job in later}
         self._found = 0
         self._running: dict[tuple[str, int], News] = {}
         self._started = time.monotonic()
@@ -226,9 +232,21 @@ class Display:
     def _note(self, job: Job) -> tuple[str, int]:
         """Count a job, asked for or one that others start from; returns its key and seed."""
         place = (job.experiment.key, job.seed)
+        if place not in self._unfinished:
+            self._replace_later(job)
+        self._later.pop(place, None)
         self._unfinished.setdefault(place, True)
         self._pace.add(job)
         return place
+
+    def _replace_later(self, job: Job) -> None:
+        """Count a new job in the stead of an announced job of its task and seed, if any."""
+        for place, planned in self._later.items():
+            if (planned.experiment.task, planned.seed) == (job.experiment.task, job.seed):
+                del self._later[place], self._unfinished[place]
+                self._pace.forget(planned)
+                self._labels.setdefault(job.experiment.key, self._labels[place[0]])
+                return
 
     def take(self, news: News) -> None:
         """Note the news of a job.

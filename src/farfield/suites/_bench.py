@@ -391,8 +391,11 @@ def planned_jobs(
     *,
     tune: Sequence[Choice | str] = (),
     rivals: Iterable[str] = (),
-) -> tuple[list[Job], dict[str, str]]:
-    """List the first jobs of `bench`, of searches if any, with the tasks by experiment key.
+) -> tuple[list[Job], list[Job], dict[str, str]]:
+    """List the jobs of `bench`: the first, the later, and the tasks by experiment key.
+
+    The first jobs are of the searches, if any. The later jobs have the values of the recipes, in
+    the stead of the values that will be chosen.
 
     Args:
         module: Class of the module, or its `Spec`.
@@ -409,13 +412,14 @@ def planned_jobs(
     entrants = entrants_of(_spec(module), fitting, recorded(suite), rivals)
     searches = [search_of(one, tune, max(seeds) + 1) for one in entrants] if tune else []
     first = [search.experiments for search in searches] or [(one.experiment,) for one in entrants]
+    later = jobs_of([one.experiment for one in entrants], seeds) if searches else []
     labels = {
         experiment.key: one.item.subject
         for one, experiments in zip(entrants, first, strict=True)
-        for experiment in experiments
+        for experiment in (*experiments, one.experiment)
     }
     numbers = searches[0].seeds if searches else seeds
-    return jobs_of([one for experiments in first for one in experiments], numbers), labels
+    return jobs_of([one for experiments in first for one in experiments], numbers), later, labels
 
 
 def _chosen(
