@@ -23,6 +23,7 @@ from farfield.execution._order import Order, train_order
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import LSTM
 from farfield.nn import LinearEncoder
+from farfield.objectives import VAT
 from farfield.records import Store
 from farfield.reports import compare, extrapolation_profile
 from farfield.tasks import TRAINING, VALIDATION, ArrayTask, ProblemTask
@@ -368,6 +369,29 @@ def test_tests_may_be_longer_sequences() -> None:
     assert drawn(task)["long"].sequences()[1, :, 0].tolist() == [5, 6, 7, 8, 9]
 
 
+@pytest.mark.parametrize("labels", [Y, Y.astype(str)])
+@pytest.mark.parametrize("pair", [False, True])
+def test_items_without_labels_are_learned_from_and_are_no_regime(
+    labels: np.ndarray, pair: bool, tmp_path: Path
+) -> None:
+    data = {TRAINING: (X, labels), "test": (X[:6], labels[:6]), "unlabelled": X + 1}
+    if pair:
+        data["unlabelled"] = (X + 1, None)  # as of a file
+    task = ArrayTask(data)
+    assert [regime.name for regime in task.regimes] == [TRAINING, VALIDATION, "test"]
+    others = drawn(task)["unlabelled"]
+    np.testing.assert_array_equal(others.sequences()[:, 0], X + 1)
+    assert others.target.tolist() == [-1] * 10
+    assert task.num_outputs == 2
+    learner = dataclasses.replace(
+        experiment(task), objective=VAT(consistency="unlabelled"), recipe=Recipe(steps=1)
+    )
+    store = Store(tmp_path / "runs")
+    run(jobs_of([learner], [0]), store, Here())
+    (record,) = store.records(learner.key)
+    assert 0 <= record.final("test") <= 1
+
+
 @each(
     "make, words",
     [
@@ -385,7 +409,11 @@ def test_tests_may_be_longer_sequences() -> None:
         (lambda: ArrayTask({TRAINING: (X, [{}] * 10)}), "must be classes or numbers, got object"),
         (lambda: ArrayTask({TRAINING: (X, Y * 0)}), "must show two classes or more, got 0 alone"),
         (lambda: ArrayTask({TRAINING: (X, Y * 0.0)}), "numbers of training must differ"),
-        (lambda: ArrayTask({TRAINING: (X, np.stack([Y, Y], 1))}), r"must be of \(item,\), got"),
+        (lambda: ArrayTask({TRAINING: (X, np.stack([Y, Y], 1))}),
+         r"must be of \(item,\), got shape \(10, 2\); .* answers at every step need a task class"),
+        (lambda: ArrayTask({TRAINING: (X, Y), "unlabelled": (X, Y)}), "items x without targets"),
+        (lambda: ArrayTask({TRAINING: (X, Y), "unlabelled": X[:, 1:]}), r"and unlabelled \(3,\)"),
+        (lambda: ArrayTask({TRAINING: (X, Y / 2), "unlabelled": X}), "classes beside a set 'unl"),
         (lambda: ArrayTask({TRAINING: (X, Y), "far": (X, Y)}), "each test, 'far' has"),
         (lambda: ArrayTask({TRAINING: (X, Y), "test": (X, Y + 1)}), "must be in training, got 2"),
         (lambda: ArrayTask({TRAINING: (X, Y), "test": (X[:, 1:], Y)}), r"has \(4,\) and test \(3,"),

@@ -14,6 +14,7 @@ from jaxtyping import Shaped
 from farfield.core.internal import printable
 from farfield.tasks._arrays._kept_arrays import KINDS, in_its_file
 from farfield.tasks._arrays._read_arrays import TEST, check_targets, read_arrays, targets_of
+from farfield.tasks._protocol._draws import NO_LABEL, UNLABELLED
 
 Pair = tuple[Shaped[np.ndarray, "item ..."], Shaped[np.ndarray, "item ..."]]
 """Items of a set and its targets."""
@@ -29,7 +30,8 @@ def array_sets(data: object) -> dict[str, Pair]:
     mapped from a file keep their type.
 
     Args:
-        data: `(x, y)` by the name of the set, or the path of a file with such sets.
+        data: `(x, y)` by the name of the set, x alone of `unlabelled`; or the path of a file with
+            such sets.
 
     Raises:
         ValueError: If a set lacks targets, or a part is of another type or shape, or not finite.
@@ -50,6 +52,8 @@ def _shown(value: object) -> str:
 def _pair(name: str, given: object) -> Pair:
     """Convert the items and targets of a set."""
     what = f"data[{printable(name)!r}]"
+    if name == UNLABELLED:
+        return _items_alone(what, given)
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise ValueError(f"{what} must be a pair (x, y), got {_shown(given)}")
     x, y = given
@@ -63,6 +67,16 @@ def _pair(name: str, given: object) -> Pair:
     targets = _targets(what, y)
     check_targets(what, targets, len(items))
     return items, targets
+
+
+def _items_alone(what: str, given: Any) -> Pair:
+    """Convert the items of the set without labels; a pair has None in the stead of targets."""
+    is_pair = isinstance(given, tuple) and len(given) == 2
+    x, y = given if is_pair else (given, None)
+    if y is not None:
+        raise ValueError(f"{what} must be items x without targets, got a pair (x, y)")
+    items = _items(what, x)
+    return items, np.full(len(items), NO_LABEL)
 
 
 def _is_frame(x: Any) -> bool:

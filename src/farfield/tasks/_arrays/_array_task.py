@@ -23,7 +23,7 @@ from farfield.tasks._arrays._array_sets import Pair, array_sets
 from farfield.tasks._arrays._kept_arrays import KeptArray, find, keep
 from farfield.tasks._arrays._read_arrays import TEST
 from farfield.tasks._protocol._answers import check_outputs, target_outputs
-from farfield.tasks._protocol._draws import distinct, resample
+from farfield.tasks._protocol._draws import UNLABELLED, distinct, resample
 from farfield.tasks._protocol._task import (
     CHANNELS_FIRST,
     COLOR,
@@ -110,7 +110,8 @@ class ArrayTask(OneContext):
     **Regimes.** `training`, `validation`, then the other sets by growing distance. Without a set
     `validation`, a tenth of training, at most 10,000 problems, is validation and no longer
     training: the same problems in every run. The sets are the same in every run, too: seeds differ
-    in weights and in the order of batches.
+    in weights and in the order of batches. A set `unlabelled` of items without targets is no
+    regime; objectives read it by this name, e.g. `VAT(consistency="unlabelled")`.
 
     **Score, floor and ceiling.** Classes: the cross-entropy is learned, right answers are scored,
     and the floor is the share of the commonest class of the set. Numbers: the squared error is
@@ -127,7 +128,7 @@ class ArrayTask(OneContext):
         data: `(x, y)` by the name of the set, among them `training`; or the path of an NPZ file
             with arrays `x-training`, `y-training`, … or of a folder of pictures in folders of sets
             and classes. Instead of x, a CSV or Parquet file or a data frame, with y the name of
-            its column of targets. The first axis of x counts the items.
+            its column of targets. The first axis of x counts the items. `unlabelled` is x alone.
         distances: Distance of each set from training; 0 of `test` and `validation`.
         unit: Unit of the distances.
         axes: Axes of x, e.g. `"item feature"`, `"item time feature"`, `"item time"`,
@@ -157,7 +158,7 @@ class ArrayTask(OneContext):
     version: ClassVar[int] = 1
     training_scored: ClassVar[int] = 2_000
 
-    data: Mapping[str, tuple[Any, Any]] | str | Path | tuple[tuple[str, str, str], ...]
+    data: Mapping[str, Any] | str | Path | tuple[tuple[str, str, str], ...]
     _: KW_ONLY
     distances: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
     unit: str = "distance"
@@ -206,7 +207,7 @@ class ArrayTask(OneContext):
             raise ValueError(
                 f"data must have a set {TRAINING!r}, got {', '.join(self._arrays) or 'none'}"
             )
-        tests = [name for name in self._arrays if name not in (TRAINING, VALIDATION)]
+        tests = [n for n in self._arrays if n not in (TRAINING, VALIDATION, UNLABELLED)]
         for name, distance in given.items():
             if name not in tests:
                 raise UnknownNameError("set in distances", str(name), tests)
@@ -252,7 +253,7 @@ class ArrayTask(OneContext):
                     f"items must be of one shape in all sets, {TRAINING} has {wanted} "
                     f"and {name} {found}"
                 )
-            if self.targets is None and y.sort != sort:
+            if self.targets is None and y.sort != sort and name != UNLABELLED:
                 raise ValueError(
                     f"targets must be of one sort in all sets, {TRAINING} has {sort} and "
                     f"{name} {y.sort}"
@@ -267,7 +268,10 @@ class ArrayTask(OneContext):
     def _check_classes(self) -> None:
         for name, (_, y) in self._arrays.items():
             if len(y.shape) > 1:
-                raise ValueError(f"classes of {name} must be of (item,), got shape {y.shape}")
+                raise ValueError(
+                    f"classes of {name} must be of (item,), got shape {y.shape}; several numbers "
+                    "an item can be targets, and answers at every step need a task class"
+                )
         known, (count, *_) = self.classes, self._arrays[TRAINING][1].shape
         if len(known) < 2:  # two classes
             raise ValueError(f"training must show two classes or more, got {known[0]!r} alone")
@@ -279,7 +283,7 @@ class ArrayTask(OneContext):
             )
         if self._arrays[TRAINING][1].classes != len(known):
             raise ValueError("targets must be given together with the data, got them later")
-        for name in self._arrays.keys() - {TRAINING}:
+        for name in self._arrays.keys() - {TRAINING, UNLABELLED}:
             with self._kept[name][1].mapped() as values:
                 if strange := sorted({*np.unique(values).tolist()} - {*known}):
                     raise ValueError(
@@ -289,6 +293,8 @@ class ArrayTask(OneContext):
 
     def _check_numbers(self) -> None:
         shape = self._arrays[TRAINING][1].shape[1:]
+        if UNLABELLED in self._arrays:
+            raise ValueError(f"data must be of classes beside a set {UNLABELLED!r}, got numbers")
         if self._arrays[TRAINING][1].classes:
             raise ValueError("targets must be given together with the data, got them later")
         for name, (_, y) in self._arrays.items():
@@ -421,7 +427,9 @@ class ArrayTask(OneContext):
 
     def draw(self, stream: Stream) -> dict[str, Problems]:  # noqa: ARG002 — all runs share the sets
         """Return the sets, the same in every run, by regime name."""
-        return {regime.name: self._problems(regime.name) for regime in self.regimes}
+        names = [regime.name for regime in self.regimes]
+        names += [UNLABELLED] * (UNLABELLED in self._arrays)
+        return {name: self._problems(name) for name in names}
 
     def _problems(self, regime: str) -> Problems:
         """Make the problems of a regime."""
@@ -442,6 +450,8 @@ class ArrayTask(OneContext):
 
     def _targets(self, regime: str) -> tuple[Tensor, dict[str, Tensor]]:
         """Make the targets of a regime, and their variance if they are numbers."""
+        if regime == UNLABELLED:
+            return torch.from_numpy(self._values(regime)), {}
         if self.has_classes:
             found = np.searchsorted(np.array(self.classes), self._values(regime))
             return torch.from_numpy(found), {}
