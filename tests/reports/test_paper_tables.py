@@ -9,11 +9,14 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from matplotlib.mathtext import MathTextParser
 
 from farfield.metrics.internal import measure_of
 from farfield.reports import Comparison, ExtrapolationProfile, Tabular
 from farfield.reports._profile._comparison_tables import selected
+from farfield.reports._report._tabular import latex_words
 from farfield.reports.internal import Point
+from farfield.reproductions import TABLES
 from farfield.suites import SUITES, recorded
 
 LINES, CHARACTERS = 60, 100
@@ -221,3 +224,29 @@ def test_a_wide_table_continues_below_and_markup_is_words() -> None:
     assert "<p>A &lt; b.</p>" in table._repr_html_()
     twins = dataclasses.replace(table, cells=(table.cells[0], table.cells[0]))
     assert len(latex_rows(twins.latex())[0]) == 10  # rows that only their order tells apart
+
+
+def test_latex_has_no_sign_without_a_letter_and_its_formulas_are_formulas() -> None:
+    """All names of claims, and the signs of tables of mends; matplotlib reads the formulas."""
+    claims = [claim for table in TABLES.values() for claim in table.claims]
+    words = {word for one in claims for word in (one.row, one.subject, one.regime, one.cell)}
+    words |= {table.title for table in TABLES.values()} | {"R² ≤ 1 … σ ≈ π", "mixup ←", "a → b"}
+    found = " ".join(map(latex_words, sorted(words)))
+    strange = {sign for sign in found if not sign.isascii()} - set("·éöü“”’")
+    assert not strange
+    formulas = {*re.findall(r"\$[^$]+\$", found + " ".join(map(latex_words, "±−↓≤≥×><∞†‡Πα←→")))}
+    assert len(formulas) > 12
+    for formula in formulas:
+        MathTextParser("agg").parse(formula)
+
+
+def test_latex_of_a_profile_and_of_mends_is_whole() -> None:
+    table = Tabular(
+        headings=("mend", "brightness+", "p (Holm)", "50 % gone"),
+        cells=(("item standardization ←", "0.57 [0.41, > 4]", "1e-05", "× 2 ~ ^_{}\\#$"),),
+        values=({},),
+    )
+    (heads, row) = latex_rows(table.latex())
+    assert heads[3] == r"50 \% gone"
+    assert row[0] == r"item standardization $\leftarrow$"
+    assert row[1] == "0.57 [0.41, $>$ 4]"

@@ -41,8 +41,15 @@ _LATEX: Final = str.maketrans(
         "†": r"$\dagger$",
         "‡": r"$\ddagger$",
         "§": r"\S{}",
+        "≈": r"$\approx$",
+        "←": r"$\leftarrow$",
+        "→": r"$\rightarrow$",
+        "²": "$^2$",
+        "…": r"\dots{}",
         "Π": r"$\Pi$",
+        "π": r"$\pi$",
         "α": r"$\alpha$",
+        "σ": r"$\sigma$",
     }
 )
 """Signs that LaTeX takes for commands, or that some of its engines have no letter for."""
