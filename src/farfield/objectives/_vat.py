@@ -41,7 +41,7 @@ class VAT(ConsistencyRule):
     of a problem. Statistics of batch normalization are those of the training problems alone.
 
     The rule assumes classes with few items between them, and costs accuracy elsewhere. Without
-    labels, begin with a radius of half the median distance of standardized items from their tenth
+    labels, begin with a radius of half the median distance of standardized items from their nearest
     neighbor, and leave the weight at 1. The function is `farfield.functional.vat_loss`.
 
     Args:

@@ -70,7 +70,7 @@ def vat_loss(
         x: Batch of items; their labels are not needed.
         radius: Length $\epsilon$ of the change of an item, in the unit of `x` and over all of its
             numbers; a change of this length must keep the answer. Without labels, begin with half
-            of the median distance of standardized items from their tenth neighbor.
+            of the median distance of standardized items from their nearest neighbor.
         step: Length $\xi$ at which the gradient is taken; rounding errors count where it is small.
         iterations: Number of improvements of the direction.
         generator: Source of random numbers; None is torch's global generator.
