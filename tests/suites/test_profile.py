@@ -262,6 +262,50 @@ def test_neighbors_know_what_is_left_of_the_answer() -> None:
     assert offset["commonest answer"] == "1"
 
 
+def test_neighbors_and_distances_by_hand() -> None:
+    """Two classes 100 apart; the model is the nearest neighbor, so both fail at one strength."""
+    y = np.arange(400) % 2
+    x = np.stack([100.0 * y + RNG.normal(size=400), 1e-3 * RNG.normal(size=400)], 1)
+    found = profile(lambda rows: np.abs(rows[:, :1] - [0, 100]).argmin(1), (x, y), shifts=["0+"])
+    curve = found["0+"]
+    assert curve.notes["ratio"] == pytest.approx(1, abs=0.02)
+    spread = 1.4826 * np.median(np.abs(x[:, 0] - np.median(x[:, 0])))
+    rows = x / x.std(0)
+    apart = np.linalg.norm(rows[:, None] - rows, axis=2)
+    gap = np.median(np.where(y[:, None] == y, np.inf, apart).min(1))
+    moved = curve.failure.value * spread / x[:, 0].std()
+    assert curve.notes["displacement"] == pytest.approx(moved / gap)
+
+
+def test_neighbors_measure_each_channel_in_its_own_unit() -> None:
+    y = np.arange(400) % 2
+    x = RNG.normal(size=(400, 5, 2)) + 3 * y[:, None, None] * [1, 0]
+    first = np.ascontiguousarray(x.swapaxes(1, 2))
+    last = [
+        profile(lambda rows: (rows[:, :, 0].mean(1) > 1.5).astype(int), (x * [1, unit], y),
+                axes="item time feature", shifts=["noise"], level=0.8)["noise"].notes
+        for unit in (1, 1000)
+    ]  # fmt: skip
+    assert last[0]["information"] > 0.5
+    assert last[1] == pytest.approx(last[0])
+    big = profile(lambda rows: (rows[:, 0].mean(1) > 1.5).astype(int), (first * [[1], [1000]], y),
+                  axes="item channel time", shifts=["noise"], level=0.8)["noise"].notes  # fmt: skip
+    assert big == pytest.approx(last[0])
+
+
+def test_items_are_changed_once_at_each_strength() -> None:
+    seen = []
+
+    def counted(x, d, generator):
+        seen.append(d)
+        return x + d
+
+    curve = profile(sign, two_gaussians(400), shifts=[replace(OFFSET, change=counted)]).curves[0]
+    assert "ratio" in curve.notes
+    inner = [d for d in seen if 0 < d < OFFSET.end]
+    assert sorted(inner) == sorted([*curve.strengths[1:-1], curve.failure.value])
+
+
 def test_worst_first_and_groups() -> None:
     x, y = two_gaussians(400)
     found = profile(sign, (x, y), without=["who", "noise"])

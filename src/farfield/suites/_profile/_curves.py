@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -141,14 +141,23 @@ class Curve:
         return self.failure.value / self.strengths[-1]
 
 
-def curve_of(shift: Shift, measured: Measured, level: float, resampling: Resampling) -> Curve:
+def curve_of(
+    shift: Shift,
+    measured: Measured,
+    level: float,
+    resampling: Resampling,
+    keep: Callable[[Any], NDArray[Any]] | None = None,
+) -> tuple[Curve, dict[float, NDArray[Any]]]:
     """Measure the score over the strengths of a shift, more densely where the skill falls.
+
+    Returns the curve, and the kept arrays by strength.
 
     Args:
         shift: The shift.
         measured: Items and models.
         level: Share of the skill that is left at the failure.
         resampling: Samples of the items.
+        keep: Function from changed items to the array that is kept of them; None to keep nothing.
 
     Raises:
         ValueError: If changed items are of another number.
@@ -156,28 +165,19 @@ def curve_of(shift: Shift, measured: Measured, level: float, resampling: Resampl
     found: dict[float, Float[np.ndarray, "network item"]] = {}
     weights: dict[float, NDArray[np.float64]] = {}
     plain: list[Float[np.ndarray, "network item"]] = []
+    kept: dict[float, NDArray[Any]] = {}
 
-    def measure(d: float) -> None:
+    for d in _strengths(shift, found, weights, measured.floor, level):
         changed = shift(measured.x, d, measured.seed)
         if shift.reweights:
             weights[d] = np.asarray(changed, np.float64)
             if not plain:
                 plain.append(measured.scores(measured.answers(measured.x)))
             found[d] = plain[0]
-            return
+            continue
+        if keep:
+            kept[d] = keep(changed)
         found[d] = measured.scores(measured.answers(changed))
-
-    for d in shift.strengths(STRENGTHS):
-        measure(d)
-    for share in (ONSET, level):
-        for _ in range(HALVINGS):
-            between = _around_crossing(found, weights, measured.floor, share)
-            if between is None:
-                break
-            middle = shift.nearest(sum(between) / 2)
-            if middle in found:
-                break
-            measure(middle)
     strengths = tuple(sorted(found))
     table = np.stack([found[d] for d in strengths], 1)
     weight = np.stack([weights[d] for d in strengths]) if weights else None
@@ -192,7 +192,7 @@ def curve_of(shift: Shift, measured: Measured, level: float, resampling: Resampl
     single = table.shape[0] == 1
     failure = crossing(mean, level)
     networks = (failure.value,) if single else tuple(crossing(one, level).value for one in table)
-    return Curve(
+    curve = Curve(
         name=shift.name,
         unit=shift.unit,
         group=shift.group,
@@ -205,6 +205,7 @@ def curve_of(shift: Shift, measured: Measured, level: float, resampling: Resampl
         networks=networks,
         notes={},
     )
+    return curve, kept
 
 
 def changes_nothing(shift: Shift, measured: Measured) -> bool:
@@ -228,6 +229,26 @@ def changes_nothing(shift: Shift, measured: Measured) -> bool:
     if not isinstance(changed, np.ndarray):
         return bool(changed.equals(measured.x))
     return changed.shape == measured.x.shape and bool((changed == measured.x).all())
+
+
+def _strengths(
+    shift: Shift,
+    found: Mapping[float, NDArray[np.float64]],
+    weights: Mapping[float, NDArray[np.float64]],
+    floor: float,
+    level: float,
+) -> Iterator[float]:
+    """Yield strengths: evenly spread, then halves around onset and failure."""
+    yield from shift.strengths(STRENGTHS)
+    for share in (ONSET, level):
+        for _ in range(HALVINGS):
+            between = _around_crossing(found, weights, floor, share)
+            if between is None:
+                break
+            middle = shift.nearest(sum(between) / 2)
+            if middle in found:
+                break
+            yield middle
 
 
 def _around_crossing(

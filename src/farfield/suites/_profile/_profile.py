@@ -37,7 +37,7 @@ from farfield.suites._profile._curves import (
     curve_of,
     notes_of,
 )
-from farfield.suites._profile._references import can_compare, compared_with_neighbors
+from farfield.suites._profile._references import can_compare, compared_with_neighbors, features_of
 from farfield.tasks import ProblemTask
 
 FEWEST: Final = 30
@@ -54,6 +54,9 @@ EVALUATIONS: Final = 14
 
 MOST_NUMBERS: Final = 200_000_000
 """Most numbers of the items together, which are held several times."""
+
+LEARNED: Final = ("training", "validation", "unlabelled")
+"""Sets that are never profiled."""
 
 MOST_NAMED: Final = 12
 """Most shifts that are named although nothing happens."""
@@ -158,14 +161,14 @@ class ShiftProfile:
         gone = "half gone" if self.level == 0.5 else f"{1 - self.level:.0%} gone"
         headings = (
             "shift", "unit", "tenth gone", gone, "worst class", "sure", "right",
-            "answer still there", "against neighbors",
+            "answer still there", "against neighbors", "moved",
         )  # fmt: skip
         rows = [
             (
                 curve.name, curve.unit, str(curve.onset), str(curve.failure),
                 *(_noted(curve, name, form) for name, form in (
                     ("worst class", "{}"), ("confidence", "{:.2f}"), ("score", "{:.2f}"),
-                    ("information", "{:.2f}"), ("ratio", "× {:.2f}"),
+                    ("information", "{:.2f}"), ("ratio", "× {:.2f}"), ("displacement", "{:.2f}"),
                 )),
             )
             for curve in self.broken
@@ -398,12 +401,13 @@ def _all_curves(
             if reason:
                 skipped[shift.name] = reason
                 continue
-            curve = curve_of(shift, measured, level, resampling)
+            keep = features_of if compares else None
+            curve, kept = curve_of(shift, measured, level, resampling, keep)
             if not (curve.failure.holds or shift.reweights):
                 at_failure = shift(measured.x, curve.failure.value, measured.seed)
                 notes = notes_of(at_failure, measured)
                 if compares:
-                    notes |= compared_with_neighbors(curve, shift, at_failure, measured)
+                    notes |= compared_with_neighbors(curve, kept, at_failure, measured, known)
                 shown = _shown(curve, shift, at_failure, measured, known)
                 curve = dataclasses.replace(curve, notes=notes, shown=shown)
             curves.append(curve)
@@ -464,7 +468,7 @@ def sets_of(data: Any) -> tuple[Any, NDArray[Any] | None, Any]:
         data = sets_of_task(data)
     training = None
     if isinstance(data, Mapping):
-        names = [name for name in data if name not in ("training", "validation")]
+        names = [name for name in data if name not in LEARNED]
         name = "test" if "test" in data else (names[0] if len(names) == 1 else None)
         if name is None:
             raise ValueError(f"data must have a set named test, got {', '.join(map(str, data))}")

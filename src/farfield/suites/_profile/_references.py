@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from farfield.analysis import Shift
+from farfield.analysis.internal import Items, nearest_neighbor_error
 from farfield.metrics.internal import first_crossings
 from farfield.suites._profile._curves import Curve, Measured
 
@@ -38,57 +41,95 @@ def can_compare(measured: Measured) -> bool:
     )
 
 
+def features_of(x: Any) -> NDArray[Any]:
+    """Return the first items as rows of at most `MOST_FEATURES` numbers, evenly taken.
+
+    Args:
+        x: Items.
+    """
+    table = x[:MOST_ITEMS].reshape(min(len(x), MOST_ITEMS), -1)
+    step = -(-table.shape[1] // MOST_FEATURES)
+    return np.nan_to_num(table[:, ::step])
+
+
 def compared_with_neighbors(
-    curve: Curve, shift: Shift, at_failure: Any, measured: Measured
+    curve: Curve,
+    changed: Mapping[float, NDArray[Any]],
+    at_failure: Any,
+    measured: Measured,
+    items: Items,
 ) -> dict[str, float]:
     """Compare a network with three nearest neighbors at its failure.
 
     `information` is the share of their skill that neighbors keep that saw the shift: near 0, no
     model could answer. `ratio` is the failure of the network over the failure of neighbors that did
-    not see it: below 1, the network is worse than the simplest model.
+    not see it: below 1, the network is worse than the simplest model. `displacement` is the
+    distance by which items moved, over their distance to the nearest item of another class (both
+    medians): below 1, a change breaks the network that is smaller than the gap between classes.
 
     Args:
         curve: The curve of the network.
-        shift: The shift.
+        changed: Features of the items at each strength of the curve.
         at_failure: Items changed by the strength of the failure.
         measured: Items and models.
+        items: Kind and axes of the items.
     """
-    count = min(len(measured.x), MOST_ITEMS)
-    x, y = measured.x[:count], measured.y[:count]
-    plain = _features(x)
-    changed = {d: _features(shift(measured.x, d, measured.seed)[:count]) for d in curve.strengths}
-    if any(one.shape != plain.shape for one in changed.values()):
+    failed, plain = features_of(at_failure), changed[0.0]
+    if any(one.shape != plain.shape for one in (failed, *changed.values())):
         return {}
-    floor = measured.floor
-    clean = _score(plain, plain, y)
-    if clean - floor <= 0.1 * (1 - floor):
+    y, floor = torch.from_numpy(measured.y[: len(plain)]), measured.floor
+    channel = features_of(_channels(items)[None])[0]
+
+    def skill(known: NDArray[Any], asked: NDArray[Any]) -> float:
+        memory, questions = (_in_units_of(known, rows, channel) for rows in (known, asked))
+        return (_score(memory, questions, y) - floor) / (1 - floor)
+
+    clean = skill(plain, plain)
+    if clean <= 0.1:
         return {}
-    failed = _features(at_failure[:count])
-    skill = np.array([[(_score(plain, changed[d], y) - floor) / (clean - floor)
-                       for d in curve.strengths]])  # fmt: skip
-    theirs = float(first_crossings(np.array(curve.strengths), skill, 0.5)[0])
-    notes = {"information": (_score(failed, failed, y) - floor) / (clean - floor)}
+    kept = np.array([[skill(plain, changed[d]) / clean for d in curve.strengths]])
+    theirs = float(first_crossings(np.array(curve.strengths), kept, 0.5)[0])
+    notes = {"information": skill(failed, failed) / clean}
     if np.isfinite(theirs):
         notes["ratio"] = curve.failure.value / theirs
+    before, after = (_in_units_of(plain, rows, channel) for rows in (plain, failed))
+    gap = _gap(before, y)
+    if gap > 0:
+        notes["displacement"] = float(np.median((after - before).norm(dim=1))) / gap
     return notes
 
 
-def _features(x: Any) -> NDArray[np.float64]:
-    """Return items as rows of at most `MOST_FEATURES` numbers, evenly taken."""
-    table = x.reshape(len(x), -1).astype(np.float64)
-    step = -(-table.shape[1] // MOST_FEATURES)
-    return np.nan_to_num(table[:, ::step])
+def _channels(items: Items) -> NDArray[np.int64]:
+    """Return the number of the column, channel or feature of each number of an item.
+
+    All pixels have number 0: their values have one unit.
+    """
+    numbers = np.zeros(items.shape, np.int64)
+    for axis, name in enumerate(items.axes):
+        if name in ("column", "channel", "feature") and items.kind != "images":
+            np.moveaxis(numbers, axis, -1)[...] = np.arange(items.shape[axis])
+    return numbers
 
 
-def _score(known: NDArray[np.float64], asked: NDArray[np.float64], y: NDArray[Any]) -> float:
+def _in_units_of(known: NDArray[Any], rows: NDArray[Any], channel: NDArray[np.int64]) -> Tensor:
+    """Return rows in standard deviations of each channel of the known rows."""
+    variances = np.bincount(channel, known.var(0)) / np.bincount(channel).clip(1)
+    spread = np.sqrt(variances)[channel]
+    return torch.from_numpy(rows / np.where(spread > 1e-6, spread, 1.0)).double()
+
+
+def _gap(rows: Tensor, y: Tensor) -> float:
+    """Compute the median distance of a row to the nearest row of another class."""
+    distances = torch.cdist(rows, rows)
+    distances[y[:, None] == y] = torch.inf
+    return float(np.median(distances.amin(1)))
+
+
+def _score(known: Tensor, asked: Tensor, y: Tensor) -> float:
     """Score the vote of the nearest neighbors among the items of the other folds."""
-    fold = np.arange(len(y)) % FOLDS
-    middle, spread = known.mean(0), known.std(0)
-    scale = np.where(spread > 1e-6, spread, 1.0)
-    known, asked = (known - middle) / scale, (asked - middle) / scale
-    squares = (asked**2).sum(1)[:, None] + (known**2).sum(1) - 2 * asked @ known.T
-    squares[fold[:, None] == fold] = np.inf
-    near = y[np.argpartition(squares, NEIGHBORS, 1)[:, :NEIGHBORS]]
-    first, second, third = near.T
-    vote = np.where(second == third, second, first)
-    return float((vote == y).mean())
+    fold, wrong = torch.arange(len(y)) % FOLDS, 0.0
+    for one in range(FOLDS):
+        at, rest = fold == one, fold != one
+        error = nearest_neighbor_error(known[rest], y[rest], asked[at], y[at], k=NEIGHBORS)
+        wrong += error * int(at.sum())
+    return 1 - wrong / len(y)
