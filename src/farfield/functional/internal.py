@@ -49,17 +49,20 @@ from farfield.functional._images._pixels import ycbcr_to_rgb as ycbcr_to_rgb
 from farfield.functional._images._pixels import zca_matrix as zca_matrix
 from farfield.functional._images._spatial_moments import silhouette_moments as silhouette_moments
 from farfield.functional._images._spatial_moments import spatial_moments as spatial_moments
+from farfield.functional._init._initialization import default_layer as default_layer
+from farfield.functional._init._initialization import fan_in_uniform_ as fan_in_uniform_
 from farfield.functional._init._initialization import kaiming_normal_ as kaiming_normal_
+from farfield.functional._init._initialization import linear_layer as linear_layer
 from farfield.functional._init._initialization import lstm_init_ as lstm_init_
+from farfield.functional._init._initialization import lstm_uniform_ as lstm_uniform_
 from farfield.functional._init._initialization import normal_ as normal_
+from farfield.functional._init._initialization import relu_layer as relu_layer
+from farfield.functional._init._initialization import (
+    uniform_weights_ as uniform_weights_,
+)
 from farfield.functional._init._initialization import uninitialized as uninitialized
 from farfield.functional._init._initialization import xavier_normal_ as xavier_normal_
 from farfield.functional._init._initialization import xavier_uniform_ as xavier_uniform_
-from farfield.functional._init._uniform_initialization import fan_in_uniform_ as fan_in_uniform_
-from farfield.functional._init._uniform_initialization import lstm_uniform_ as lstm_uniform_
-from farfield.functional._init._uniform_initialization import (
-    uniform_weights_ as uniform_weights_,
-)
 from farfield.functional._interpreter._line_of_code import LineParameters as LineParameters
 from farfield.functional._interpreter._line_of_code import LineRules as LineRules
 from farfield.functional._interpreter._line_of_code import folded_query as folded_query

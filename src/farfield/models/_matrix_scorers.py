@@ -12,9 +12,8 @@ from torch import Tensor, nn
 
 from farfield.core.internal import Size, check_arguments
 from farfield.functional import context_norm
-from farfield.functional.internal import uninitialized, xavier_uniform_
+from farfield.functional.internal import linear_layer, relu_layer, uninitialized, xavier_uniform_
 from farfield.models._checks import check_length, check_sequence
-from farfield.models._layers import linear_layer, relu_layer
 
 ROW: Final = 3
 """Panels of a line of a matrix, of which there are as many."""

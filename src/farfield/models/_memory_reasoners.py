@@ -20,14 +20,16 @@ from farfield.functional.internal import (
     content_scores,
     content_weights,
     esbn_keys,
+    linear_layer,
     lstm_init_,
     ntm_head_sizes,
     ntm_heads_init_,
     read_confidence,
+    relu_layer,
     uninitialized,
 )
 from farfield.models._checks import check_sequence
-from farfield.models._layers import linear_layer, relu_layer, weights_of
+from farfield.models._layers import weights_of
 
 
 @final

@@ -11,11 +11,11 @@ from torch.nn import functional as F
 
 from farfield.core.internal import Size, check_arguments
 from farfield.functional import denormalize
-from farfield.functional.internal import lstm, lstm_uniform_, uninitialized
+from farfield.functional.internal import default_layer, lstm, lstm_uniform_, uninitialized
 from farfield.models._abilities import KeepsStatistics
 from farfield.models._checks import check_one_item, check_sequence
 from farfield.models._composition import Composition
-from farfield.models._layers import default_layer, weights_of
+from farfield.models._layers import weights_of
 from farfield.nn import NormalizedSequence
 
 

@@ -12,9 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core.internal import Dropout, Size, check_arguments
-from farfield.functional.internal import lstm, uninitialized, xavier_uniform_
+from farfield.functional.internal import linear_layer, lstm, uninitialized, xavier_uniform_
 from farfield.models._checks import check_length, check_sequence
-from farfield.models._layers import linear_layer
 from farfield.nn import NormalizedLSTM
 
 

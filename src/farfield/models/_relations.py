@@ -13,9 +13,14 @@ from torch import Tensor, nn
 
 from farfield.core.internal import Size, check_arguments
 from farfield.functional import relation_matrix
-from farfield.functional.internal import pair_attention, relation_sum, tag_positions
+from farfield.functional.internal import (
+    linear_layer,
+    pair_attention,
+    relation_sum,
+    relu_layer,
+    tag_positions,
+)
 from farfield.models._checks import check_length, check_sequence
-from farfield.models._layers import linear_layer, relu_layer
 
 
 @final

@@ -12,15 +12,17 @@ from torch import Tensor, nn
 
 from farfield.core.internal import Size, check_arguments
 from farfield.functional.internal import (
+    linear_layer,
     lstm,
     lstm_init_,
+    relu_layer,
     self_attention,
     sinusoidal_position,
     uninitialized,
 )
 from farfield.models._abilities import HasHiddenSize, width_of
 from farfield.models._checks import check_sequence
-from farfield.models._layers import linear_layer, relu_layer, weights_of
+from farfield.models._layers import weights_of
 
 
 @final

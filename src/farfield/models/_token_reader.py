@@ -9,9 +9,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.core.internal import PositiveFloat, Size, check_arguments
+from farfield.functional.internal import default_layer
 from farfield.models._abilities import HasNumFeatures, width_of
 from farfield.models._checks import check_length, check_sequence
-from farfield.models._layers import default_layer
 
 
 @final

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 
 _Options = ParamSpec("_Options")
 _Module = TypeVar("_Module", bound=nn.Module)
-_Layer = TypeVar("_Layer", nn.Linear, nn.Conv2d)
+_Layer = TypeVar("_Layer", nn.Linear, nn.Conv2d, nn.ConvTranspose2d)
 
 TANH_GAIN = 5 / 3
 """Xavier gain of a tanh unit."""
@@ -106,6 +107,50 @@ def normal_(
     return layer
 
 
+def fan_in_uniform_(layer: _Layer, generator: torch.Generator | None = None) -> _Layer:
+    r"""Draw weights and biases from $U(-1/\sqrt n, 1/\sqrt n)$, as torch's layers do themselves.
+
+    $n$ is the number of inputs of a unit, as torch counts it: the size of one slice of the weight
+    along its first axis. (For a transposed convolution that counts output channels, not inputs.)
+
+    Args:
+        layer: Layer to initialize, in place.
+
+    Reference:
+        webb2020, section 4.3.
+    """
+    bound = 1 / math.sqrt(layer.weight[0].numel())
+    bias: Tensor | None = layer.bias
+    for parameter in (layer.weight, *(() if bias is None else (bias,))):
+        nn.init.uniform_(parameter, -bound, bound, generator=generator)
+    return layer
+
+
+def uniform_weights_(
+    module: nn.Module, bound: float, generator: torch.Generator | None = None
+) -> nn.Module:
+    """Draw all weights of a module from one uniform distribution; set the biases beside them to 0.
+
+    Vectors of parts that have no weights, such as the gain and shift of a normalization, stay.
+
+    Args:
+        module: Module to initialize, in place, with all of its parts.
+        bound: Weights lie between −`bound` and `bound`.
+
+    Reference:
+        Zaremba et al. 2014; ren2017, section 4.2, as in its released code.
+    """
+    for part in module.modules():
+        own = list(part.parameters(recurse=False))
+        if any(parameter.ndim > 1 for parameter in own):
+            for parameter in own:
+                if parameter.ndim > 1:
+                    nn.init.uniform_(parameter, -bound, bound, generator=generator)
+                else:
+                    nn.init.zeros_(parameter)
+    return module
+
+
 @torch.no_grad()
 def lstm_init_(cell: nn.LSTMCell, generator: torch.Generator | None = None) -> nn.LSTMCell:
     r"""Initialize an LSTM for tanh candidates and sigmoid gates; all biases 0.
@@ -131,7 +176,64 @@ def lstm_init_(cell: nn.LSTMCell, generator: torch.Generator | None = None) -> n
     return cell
 
 
-def _zero_bias(layer: nn.Linear | nn.Conv2d) -> None:
+def lstm_uniform_(cell: nn.LSTMCell, generator: torch.Generator | None = None) -> nn.LSTMCell:
+    r"""Draw all of an LSTM from $U(-1/\sqrt H, 1/\sqrt H)$, as torch does for $H$ hidden units.
+
+    Args:
+        cell: Cell to initialize, in place.
+
+    Reference:
+        webb2020, section 4.3.
+    """
+    bound = 1 / math.sqrt(cell.hidden_size)
+    for parameter in cell.parameters():
+        nn.init.uniform_(parameter, -bound, bound, generator=generator)
+    return cell
+
+
+def _zero_bias(layer: nn.Linear | nn.Conv2d | nn.ConvTranspose2d) -> None:
     bias: Tensor | None = layer.bias
     if bias is not None:
         nn.init.zeros_(bias)
+
+
+def relu_layer(
+    in_features: int, out_features: int, generator: torch.Generator | None, *, bias: bool = True
+) -> nn.Linear:
+    """Build the layer of ReLU units: Kaiming normal weights, biases of 0.
+
+    Args:
+        in_features: Number of inputs.
+        out_features: Number of units.
+        bias: Whether units have biases.
+    """
+    layer = uninitialized(nn.Linear, in_features, out_features, bias=bias)
+    return kaiming_normal_(layer, generator)
+
+
+def linear_layer(
+    in_features: int, out_features: int, generator: torch.Generator | None, *, bias: bool = True
+) -> nn.Linear:
+    """Build a layer without activation: Xavier normal weights, biases of 0.
+
+    Args:
+        in_features: Number of inputs.
+        out_features: Number of outputs.
+        bias: Whether outputs have biases.
+    """
+    return xavier_normal_(uninitialized(nn.Linear, in_features, out_features, bias=bias), generator)
+
+
+def default_layer(
+    in_features: int, out_features: int, generator: torch.Generator | None, *, bias: bool = True
+) -> nn.Linear:
+    """Build a layer with torch's default distribution of weights and biases.
+
+    Args:
+        in_features: Number of inputs.
+        out_features: Number of outputs.
+        bias: Whether outputs have biases.
+    """
+    return fan_in_uniform_(
+        uninitialized(nn.Linear, in_features, out_features, bias=bias), generator
+    )

@@ -12,8 +12,8 @@ from torch.nn.utils import parametrize
 from torch.types import Device
 
 from farfield.core.internal import Dropout, Size, check_arguments
+from farfield.functional.internal import default_layer
 from farfield.models._images._maps import convolution, maps_of, num_channels_of
-from farfield.models._layers import default_layer
 
 _Layer = TypeVar("_Layer", nn.Linear, nn.Conv2d)
 

@@ -11,8 +11,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from farfield.functional.internal import default_layer
 from farfield.models._images._maps import convolution, maps_of, num_channels_of
-from farfield.models._layers import default_layer
 
 
 class Window(NamedTuple):

@@ -14,9 +14,8 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core.internal import Dropout, NonNegativeFloat, Size, check_arguments
-from farfield.functional.internal import normal_, uninitialized
+from farfield.functional.internal import default_layer, normal_, uninitialized
 from farfield.models._images._maps import check_items, maps_of, normalizer_of, num_channels_of
-from farfield.models._layers import default_layer
 
 
 @final

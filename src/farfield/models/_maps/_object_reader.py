@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core.internal import Size, check_arguments
-from farfield.models._layers import default_layer
+from farfield.functional.internal import default_layer
 from farfield.models._maps._readers import MapReader, answer_layers, dense_layers, located
 
 _KEY: Final = 16

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.core.internal import Depth, Dropout, Limits, Size, check_arguments
-from farfield.models._layers import default_layer
+from farfield.functional.internal import default_layer
 
 QuestionSize = Annotated[int, Limits(at_least=0, at_most=10_000)]
 """Numbers of a question; 0 for none."""
