@@ -127,6 +127,7 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
 
 
 UNCITED = {
+    "lstm_weights",
     "adversarial_direction",
     "consistency",
     "label_smoothing",

@@ -10,7 +10,7 @@ from torch import nn
 
 from farfield.functional.internal import (
     kaiming_normal_,
-    lstm_init_,
+    lstm_controller,
     normal_,
     uninitialized,
     xavier_normal_,
@@ -59,7 +59,7 @@ def test_a_normal_distribution_is_whole_or_cut_off_at_two_deviations() -> None:
 
 @pytest.mark.parametrize("name, inputs", [("weight_ih", INPUTS), ("weight_hh", SIZE)])
 def test_lstm_rows_are_drawn_by_kind_of_gate(name: str, inputs: int) -> None:
-    cell = lstm_init_(nn.LSTMCell(INPUTS, SIZE), generator())
+    cell = lstm_controller(INPUTS, SIZE, generator())
     enter, keep, candidate, leave = getattr(cell, name).chunk(4)
     assert_normal(enter, math.sqrt(2 / (inputs + 2 * SIZE)))
     assert_normal(keep, math.sqrt(2 / (inputs + 2 * SIZE)))
@@ -71,7 +71,7 @@ def test_lstm_rows_are_drawn_by_kind_of_gate(name: str, inputs: int) -> None:
 
 def initialize(source: torch.Generator | None) -> list[torch.Tensor]:
     modules = (
-        lstm_init_(uninitialized(nn.LSTMCell, 3, 4), source),
+        lstm_controller(3, 4, source),
         xavier_normal_(uninitialized(nn.Linear, 3, 4), source),
         normal_(uninitialized(nn.Linear, 3, 4), 0.5, generator=source),
         normal_(uninitialized(nn.Linear, 3, 4), 0.5, truncated=True, generator=source),

@@ -53,7 +53,7 @@ from farfield.functional._init._initialization import default_layer as default_l
 from farfield.functional._init._initialization import fan_in_uniform_ as fan_in_uniform_
 from farfield.functional._init._initialization import kaiming_normal_ as kaiming_normal_
 from farfield.functional._init._initialization import linear_layer as linear_layer
-from farfield.functional._init._initialization import lstm_init_ as lstm_init_
+from farfield.functional._init._initialization import lstm_controller as lstm_controller
 from farfield.functional._init._initialization import lstm_uniform_ as lstm_uniform_
 from farfield.functional._init._initialization import normal_ as normal_
 from farfield.functional._init._initialization import relu_layer as relu_layer
@@ -61,6 +61,7 @@ from farfield.functional._init._initialization import (
     uniform_weights_ as uniform_weights_,
 )
 from farfield.functional._init._initialization import uninitialized as uninitialized
+from farfield.functional._init._initialization import xavier_layer as xavier_layer
 from farfield.functional._init._initialization import xavier_normal_ as xavier_normal_
 from farfield.functional._init._initialization import xavier_uniform_ as xavier_uniform_
 from farfield.functional._interpreter._line_of_code import LineParameters as LineParameters
@@ -116,7 +117,7 @@ from farfield.functional._memory._mnm import MNMParameters as MNMParameters
 from farfield.functional._memory._ntm import NTMParameters as NTMParameters
 from farfield.functional._memory._ntm import NTMState as NTMState
 from farfield.functional._memory._ntm import ntm_head_sizes as ntm_head_sizes
-from farfield.functional._memory._ntm import ntm_heads_init_ as ntm_heads_init_
+from farfield.functional._memory._ntm import ntm_heads as ntm_heads
 from farfield.functional._memory._ntm import ntm_states as ntm_states
 from farfield.functional._memory._relational_memory import (
     RelationalMemoryParameters as RelationalMemoryParameters,
@@ -157,6 +158,7 @@ from farfield.functional._recurrent._holding_recurrence import (
 )
 from farfield.functional._recurrent._linear_recurrence import ring_spectrum as ring_spectrum
 from farfield.functional._recurrent._lstm import lstm as lstm
+from farfield.functional._recurrent._lstm import lstm_weights as lstm_weights
 from farfield.functional._recurrent._periods import periods as periods
 from farfield.functional._recurrent._relu import relu as relu
 from farfield.functional._rims._rims import (

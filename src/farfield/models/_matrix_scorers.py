@@ -12,7 +12,11 @@ from torch import Tensor, nn
 
 from farfield.core.internal import Size, check_arguments
 from farfield.functional import context_norm
-from farfield.functional.internal import linear_layer, relu_layer, uninitialized, xavier_uniform_
+from farfield.functional.internal import (
+    linear_layer,
+    relu_layer,
+    xavier_layer,
+)
 from farfield.models._checks import check_length, check_sequence
 
 ROW: Final = 3
@@ -345,7 +349,7 @@ class SetScorer(nn.Module):
 
         def network(inputs: int, outputs: int) -> nn.Sequential:
             hidden = relu_layer(inputs, hidden_size, generator)
-            output = xavier_uniform_(uninitialized(nn.Linear, hidden_size, outputs), generator)
+            output = xavier_layer(hidden_size, outputs, generator)
             return nn.Sequential(hidden, nn.ReLU(), output)
 
         of_line, of_lines = _PATTERNS + ROW * _STATISTICS, ROW * (line_size + _SHARED)

@@ -19,17 +19,18 @@ from farfield.functional.internal import (
     NTMParameters,
     content_scores,
     content_weights,
+    default_layer,
     esbn_keys,
     linear_layer,
-    lstm_init_,
-    ntm_head_sizes,
-    ntm_heads_init_,
+    lstm_controller,
+    lstm_uniform_,
+    lstm_weights,
+    ntm_heads,
     read_confidence,
     relu_layer,
     uninitialized,
 )
 from farfield.models._checks import check_sequence
-from farfield.models._layers import weights_of
 
 
 @final
@@ -99,9 +100,7 @@ class ESBN(nn.Module):
             )
         told = not default_memory if confidence is None else confidence
         self.in_features = in_features
-        self.controller = lstm_init_(
-            uninitialized(nn.LSTMCell, key_size + int(told), hidden_size), generator
-        )
+        self.controller = lstm_controller(key_size + int(told), hidden_size, generator)
         self.key = relu_layer(hidden_size, key_size, generator)
         self.gate = linear_layer(hidden_size, 1, generator)
         self.output = linear_layer(hidden_size, num_outputs, generator)
@@ -137,7 +136,7 @@ class ESBN(nn.Module):
 
     def _parameters_of_recurrence(self) -> ESBNParameters:
         return ESBNParameters(
-            **weights_of(self.controller),
+            **lstm_weights(self.controller),
             key_weight=self.key.weight,
             key_bias=self.key.bias,
             gate_weight=self.gate.weight,
@@ -196,14 +195,8 @@ class NTM(nn.Module):
         super().__init__()
         self.in_features = in_features
         self.first_read = first_read
-        self.controller = lstm_init_(
-            uninitialized(nn.LSTMCell, in_features + slot_size, hidden_size), generator
-        )
-        self.heads = ntm_heads_init_(
-            uninitialized(nn.Linear, hidden_size, sum(ntm_head_sizes(slot_size))),
-            slot_size,
-            generator,
-        )
+        self.controller = lstm_controller(in_features + slot_size, hidden_size, generator)
+        self.heads = ntm_heads(hidden_size, slot_size, generator)
         self.memory = nn.Parameter(torch.empty(num_slots, slot_size))
         nn.init.xavier_normal_(self.memory, generator=generator)
         self.output = linear_layer(hidden_size, num_outputs, generator)
@@ -219,7 +212,7 @@ class NTM(nn.Module):
         """Answer every problem of a batch."""
         check_sequence(z, self.in_features)
         parameters = NTMParameters(
-            **weights_of(self.controller),
+            **lstm_weights(self.controller),
             heads_weight=self.heads.weight,
             heads_bias=self.heads.bias,
             memory=self.memory,
@@ -283,20 +276,20 @@ class MNM(nn.Module):
     ) -> None:
         super().__init__()
         self.in_features = in_features
-        self.controller = uninitialized(nn.LSTMCell, in_features + memory_size, hidden_size)
-        self.heads = uninitialized(nn.Linear, hidden_size, (3 * num_heads + 1) * memory_size)
-        self.rate = uninitialized(nn.Linear, memory_size, 1)
-        self.target = uninitialized(nn.Linear, memory_size, 3 * memory_size)
-        self.read_out = uninitialized(nn.Linear, hidden_size + memory_size, hidden_size)
+        bound = 1 / math.sqrt(memory_size)
         memory = torch.empty(3, memory_size, memory_size)
-        _uniform_(memory, memory_size, generator)
+        nn.init.uniform_(memory, -bound, bound, generator=generator)
         if memory_trained:
             self.memory = nn.Parameter(memory)
         else:
             self.register_buffer("memory", memory)
-        _uniform_all_(self.controller, hidden_size, generator)
-        for layer in (self.heads, self.rate, self.target, self.read_out):
-            _uniform_all_(layer, layer.in_features, generator)
+        self.controller = lstm_uniform_(
+            uninitialized(nn.LSTMCell, in_features + memory_size, hidden_size), generator
+        )
+        self.heads = default_layer(hidden_size, (3 * num_heads + 1) * memory_size, generator)
+        self.rate = default_layer(memory_size, 1, generator)
+        self.target = default_layer(memory_size, 3 * memory_size, generator)
+        self.read_out = default_layer(hidden_size + memory_size, hidden_size, generator)
         self.output = linear_layer(hidden_size, num_outputs, generator)
 
     @classmethod
@@ -329,7 +322,7 @@ class MNM(nn.Module):
     def _recur(self, z: Tensor) -> MNMOutputs:
         check_sequence(z, self.in_features)
         parameters = MNMParameters(
-            **weights_of(self.controller),
+            **lstm_weights(self.controller),
             heads_weight=self.heads.weight,
             heads_bias=self.heads.bias,
             rate_weight=self.rate.weight,
@@ -339,13 +332,3 @@ class MNM(nn.Module):
             memory=self.memory,
         )
         return mnm(z, parameters)
-
-
-def _uniform_(tensor: Tensor, size: int, generator: torch.Generator | None) -> None:
-    bound = 1 / math.sqrt(size)
-    nn.init.uniform_(tensor, -bound, bound, generator=generator)
-
-
-def _uniform_all_(module: nn.Module, size: int, generator: torch.Generator | None) -> None:
-    for parameter in module.parameters():
-        _uniform_(parameter, size, generator)

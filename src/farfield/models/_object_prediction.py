@@ -11,11 +11,16 @@ from torch.nn import functional as F
 
 from farfield.core.internal import Size, check_arguments
 from farfield.functional import denormalize
-from farfield.functional.internal import default_layer, lstm, lstm_uniform_, uninitialized
+from farfield.functional.internal import (
+    default_layer,
+    lstm,
+    lstm_uniform_,
+    lstm_weights,
+    uninitialized,
+)
 from farfield.models._abilities import KeepsStatistics
 from farfield.models._checks import check_one_item, check_sequence
 from farfield.models._composition import Composition
-from farfield.models._layers import weights_of
 from farfield.nn import NormalizedSequence
 
 
@@ -97,7 +102,7 @@ class NextEmbedding(nn.Module):
     ) -> Float[Tensor, "batch time feature"]:
         """Predict the embedding that follows each position."""
         check_sequence(z, self.controller.input_size)
-        return self.output(lstm(z, *weights_of(self.controller).values()))
+        return self.output(lstm(z, *lstm_weights(self.controller).values()))
 
 
 @final

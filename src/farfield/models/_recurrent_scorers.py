@@ -12,7 +12,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core.internal import Dropout, Size, check_arguments
-from farfield.functional.internal import linear_layer, lstm, uninitialized, xavier_uniform_
+from farfield.functional.internal import (
+    linear_layer,
+    lstm,
+    uninitialized,
+    xavier_layer,
+    xavier_uniform_,
+)
 from farfield.models._checks import check_length, check_sequence
 from farfield.nn import NormalizedLSTM
 
@@ -73,7 +79,7 @@ class LSTMScorer(nn.Module):
         self.bias = nn.Parameter(kernel.bias.detach().clone())
         with torch.no_grad():
             self.bias[hidden_size : 2 * hidden_size] = forget_bias
-        self.output = xavier_uniform_(uninitialized(nn.Linear, hidden_size, 1), generator)
+        self.output = xavier_layer(hidden_size, 1, generator)
 
     @classmethod
     def released(
@@ -190,7 +196,7 @@ class LayerNormLSTMScorer(nn.Module):
         )
         self.cell.weight_ih_l0 = nn.Parameter(kernel.weight[:, :wide].detach().clone())
         self.cell.weight_hh_l0 = nn.Parameter(kernel.weight[:, wide:].detach().clone())
-        self.output = xavier_uniform_(uninitialized(nn.Linear, hidden_size, 1), generator)
+        self.output = xavier_layer(hidden_size, 1, generator)
 
     @classmethod
     def released(

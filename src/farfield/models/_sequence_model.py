@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from farfield.core.internal import Dropout, Size, check_arguments
 from farfield.functional import Indexed
-from farfield.functional.internal import periods, uninitialized
+from farfield.functional.internal import periods, uniform_weights_, uninitialized
 from farfield.models._abilities import HasHiddenSize, TakesIndexed, width_of
 from farfield.models._composition import Composition
 
@@ -81,9 +81,8 @@ class SequenceModel(Composition):
         self.encoder = encoder
         self.core = core
         width = width_of("core", core, HasHiddenSize)
-        self.output = uninitialized(nn.Linear, width, num_outputs)
-        nn.init.uniform_(self.output.weight, -BOUND, BOUND, generator=generator)
-        nn.init.zeros_(self.output.bias)
+        layer = uninitialized(nn.Linear, width, num_outputs)
+        self.output = uniform_weights_(layer, BOUND, generator)
         if tied:
             self.output.weight = _shared_weight(encoder, self.output.weight.shape)
         self.answers_everywhere = answers_everywhere

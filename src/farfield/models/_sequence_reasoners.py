@@ -14,15 +14,16 @@ from farfield.core.internal import Size, check_arguments
 from farfield.functional.internal import (
     linear_layer,
     lstm,
-    lstm_init_,
+    lstm_controller,
+    lstm_weights,
     relu_layer,
     self_attention,
     sinusoidal_position,
+    uniform_weights_,
     uninitialized,
 )
 from farfield.models._abilities import HasHiddenSize, width_of
 from farfield.models._checks import check_sequence
-from farfield.models._layers import weights_of
 
 
 @final
@@ -56,15 +57,15 @@ class LSTM(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        self.controller = lstm_init_(
-            uninitialized(nn.LSTMCell, in_features, hidden_size), generator
-        )
+        self.controller = lstm_controller(in_features, hidden_size, generator)
         self.output = linear_layer(hidden_size, num_outputs, generator)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch."""
         check_sequence(z, self.controller.input_size)
-        return self.output(lstm(z, *weights_of(self.controller).values(), num_states=1).squeeze(1))
+        return self.output(
+            lstm(z, *lstm_weights(self.controller).values(), num_states=1).squeeze(1)
+        )
 
 
 @final
@@ -169,8 +170,10 @@ class Transformer(nn.Module):
         self.in_features = in_features
         self.num_heads = num_heads
         self.attention_in = linear_layer(in_features, 3 * in_features, generator)
-        self.attention_out = _uniform_(
-            uninitialized(nn.Linear, in_features, in_features), generator
+        self.attention_out = uniform_weights_(
+            uninitialized(nn.Linear, in_features, in_features),
+            1 / math.sqrt(in_features),
+            generator,
         )
         self.norm1 = nn.LayerNorm(in_features)
         self.fc1 = relu_layer(in_features, feedforward_size, generator)
@@ -202,10 +205,3 @@ class Transformer(nn.Module):
         )
         attended = self.norm1(x + self.attention_out(gathered))
         return self.norm2(attended + self.fc2(torch.relu(self.fc1(attended))))
-
-
-def _uniform_(layer: nn.Linear, generator: torch.Generator | None) -> nn.Linear:
-    bound = 1 / math.sqrt(layer.in_features)
-    nn.init.uniform_(layer.weight, -bound, bound, generator=generator)
-    nn.init.zeros_(layer.bias)
-    return layer

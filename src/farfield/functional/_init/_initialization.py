@@ -127,8 +127,8 @@ def fan_in_uniform_(layer: _Layer, generator: torch.Generator | None = None) -> 
 
 
 def uniform_weights_(
-    module: nn.Module, bound: float, generator: torch.Generator | None = None
-) -> nn.Module:
+    module: _Module, bound: float, generator: torch.Generator | None = None
+) -> _Module:
     """Draw all weights of a module from one uniform distribution; set the biases beside them to 0.
 
     Vectors of parts that have no weights, such as the gain and shift of a normalization, stay.
@@ -152,21 +152,22 @@ def uniform_weights_(
 
 
 @torch.no_grad()
-def lstm_init_(cell: nn.LSTMCell, generator: torch.Generator | None = None) -> nn.LSTMCell:
-    r"""Initialize an LSTM for tanh candidates and sigmoid gates; all biases 0.
+def lstm_controller(
+    input_size: int, hidden_size: int, generator: torch.Generator | None
+) -> nn.LSTMCell:
+    r"""Build an LSTM with weights for tanh candidates and sigmoid gates; all biases 0.
 
     In each of the two weight matrices the rows of the input and forget gates together are one
     Xavier normal draw, those of the output gate another, and those of the candidate a third with
     gain 5/3. There is no bonus on the forget gate.
 
-    Args:
-        cell: Cell to initialize, in place, with gate rows in the order input, forget, candidate,
-            output.
+    Returns:
+        The cell, with gate rows in the order input, forget, candidate, output.
 
     Reference:
         webb2021, appendix A.3.3 (the grouping of rows is that of the released code).
     """
-    size = cell.hidden_size
+    cell, size = uninitialized(nn.LSTMCell, input_size, hidden_size), hidden_size
     for weight in (cell.weight_ih, cell.weight_hh):
         nn.init.xavier_normal_(weight[: 2 * size], generator=generator)
         nn.init.xavier_normal_(weight[3 * size :], generator=generator)
@@ -203,9 +204,10 @@ def relu_layer(
     """Build the layer of ReLU units: Kaiming normal weights, biases of 0.
 
     Args:
-        in_features: Number of inputs.
-        out_features: Number of units.
-        bias: Whether units have biases.
+        bias: True for a layer with biases.
+
+    Reference:
+        webb2021, appendix A.3.1.
     """
     layer = uninitialized(nn.Linear, in_features, out_features, bias=bias)
     return kaiming_normal_(layer, generator)
@@ -217,11 +219,27 @@ def linear_layer(
     """Build a layer without activation: Xavier normal weights, biases of 0.
 
     Args:
-        in_features: Number of inputs.
-        out_features: Number of outputs.
-        bias: Whether outputs have biases.
+        bias: True for a layer with biases.
+
+    Reference:
+        webb2021, appendix A.3.2.
     """
     return xavier_normal_(uninitialized(nn.Linear, in_features, out_features, bias=bias), generator)
+
+
+def xavier_layer(
+    in_features: int, out_features: int, generator: torch.Generator | None, *, bias: bool = True
+) -> nn.Linear:
+    """Build a layer without activation: Xavier uniform weights, biases of 0.
+
+    Args:
+        bias: True for a layer with biases.
+
+    Reference:
+        webb2020, section 4.1.
+    """
+    layer = uninitialized(nn.Linear, in_features, out_features, bias=bias)
+    return xavier_uniform_(layer, generator)
 
 
 def default_layer(
@@ -230,9 +248,10 @@ def default_layer(
     """Build a layer with torch's default distribution of weights and biases.
 
     Args:
-        in_features: Number of inputs.
-        out_features: Number of outputs.
-        bias: Whether outputs have biases.
+        bias: True for a layer with biases.
+
+    Reference:
+        webb2020, section 4.3.
     """
     return fan_in_uniform_(
         uninitialized(nn.Linear, in_features, out_features, bias=bias), generator

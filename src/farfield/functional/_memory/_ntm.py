@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from farfield.functional._autograd._products import linear
 from farfield.functional._autograd._unroll import Layer, Product, State, recur, unroll
+from farfield.functional._init._initialization import uninitialized
 from farfield.functional._memory._slot_address import SHIFTS, cosine_similarity, slot_address
 from farfield.functional._recurrent._lstm import lstm_step
 
@@ -276,22 +277,24 @@ def _heads(asked: Tensor, slot_size: int) -> _Heads:
 
 
 @torch.no_grad()
-def ntm_heads_init_(
-    heads: nn.Linear, slot_size: int, generator: torch.Generator | None = None
-) -> nn.Linear:
-    """Initialize all heads of a Neural Turing Machine, each as a layer by itself; biases 0.
+def ntm_heads(hidden_size: int, slot_size: int, generator: torch.Generator | None) -> nn.Linear:
+    """Build all heads of a Neural Turing Machine, each with weights as a layer by itself; biases 0.
 
     Fans, and so spreads, are those of a head's own rows: Xavier normal with gain 5/3 for tanh
     units, Kaiming normal for softplus units, Xavier normal for the others.
 
     Args:
-        heads: Weights to initialize, in place; `NTMParameters` names its rows.
+        hidden_size: Hidden units of the controller.
         slot_size: Numbers in a slot.
+
+    Returns:
+        One layer; `NTMParameters` names its rows.
 
     Reference:
         webb2021, appendix A.3.5. The sharpening is not specified there and starts as the strength
         of the key does, the other softplus unit.
     """
+    heads = uninitialized(nn.Linear, hidden_size, sum(ntm_head_sizes(slot_size)))
     gain = nn.init.calculate_gain("tanh")
     tanh, erase, gates, softplus, turns = torch.split_with_sizes(
         heads.weight, ntm_head_sizes(slot_size)

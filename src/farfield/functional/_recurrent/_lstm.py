@@ -6,11 +6,25 @@ from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield._machine import on_cpu
 from farfield.functional._autograd._products import is_rewritten
+
+
+def lstm_weights(cell: nn.LSTMCell) -> dict[str, Tensor]:
+    """Return the weights and biases of an LSTM by name.
+
+    Args:
+        cell: Module that holds the weights.
+    """
+    return {
+        "weight_ih": cell.weight_ih,
+        "weight_hh": cell.weight_hh,
+        "bias_ih": cell.bias_ih,
+        "bias_hh": cell.bias_hh,
+    }
 
 
 def lstm_step(

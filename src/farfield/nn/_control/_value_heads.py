@@ -14,7 +14,10 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core.internal import NonNegativeFloat, Size, check_arguments
-from farfield.functional.internal import fan_in_uniform_, noisy_linear, uninitialized
+from farfield.functional.internal import (
+    default_layer,
+    noisy_linear,
+)
 
 
 @final
@@ -64,7 +67,7 @@ class NoisyLinear(nn.Module):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.noise_size = in_features + out_features
-        mean = fan_in_uniform_(uninitialized(nn.Linear, in_features, out_features), generator)
+        mean = default_layer(in_features, out_features, generator)
         self.weight, self.bias = mean.weight, mean.bias
         scale = noise_scale / in_features**0.5
         self.weight_scale = nn.Parameter(torch.full_like(self.weight, scale))
@@ -142,8 +145,7 @@ class QuantileHead(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        layer = uninitialized(nn.Linear, num_cosines, in_features)
-        self.cosine = fan_in_uniform_(layer, generator)
+        self.cosine = default_layer(num_cosines, in_features, generator)
 
         def stream(outputs: int) -> nn.ModuleList:
             sizes = ((in_features, hidden_size), (hidden_size, outputs))

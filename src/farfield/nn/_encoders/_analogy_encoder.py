@@ -20,6 +20,7 @@ from farfield.functional.internal import (
     linear,
     overlay_convolution,
     uninitialized,
+    xavier_layer,
     xavier_uniform_,
 )
 from farfield.nn._encoders._encoders import check_items
@@ -89,9 +90,9 @@ class AnalogyEncoder(nn.Module):
             for number in (channels + 2 * coordinates, *[_CHANNELS] * 3)
         )
         self.layers = nn.ModuleList(
-            _layer(number, hidden_size, generator) for number in (pixels, hidden_size)
+            xavier_layer(number, hidden_size, generator) for number in (pixels, hidden_size)
         )
-        self.output = _layer(hidden_size, out_features, generator)
+        self.output = xavier_layer(hidden_size, out_features, generator)
         self.to(device=device, dtype=dtype)
 
     def forward(
@@ -150,7 +151,3 @@ def _coordinates(
 def _convolution(in_channels: int, generator: torch.Generator | None) -> nn.Conv2d:
     layer = uninitialized(nn.Conv2d, in_channels, _CHANNELS, kernel_size=4, stride=2, padding=1)
     return xavier_uniform_(layer, generator)
-
-
-def _layer(in_features: int, out_features: int, generator: torch.Generator | None) -> nn.Linear:
-    return xavier_uniform_(uninitialized(nn.Linear, in_features, out_features), generator)

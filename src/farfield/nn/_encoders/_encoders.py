@@ -12,7 +12,11 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional.internal import kaiming_normal_, uninitialized
+from farfield.functional.internal import (
+    kaiming_normal_,
+    relu_layer,
+    uninitialized,
+)
 
 _CHANNELS = 32
 _STRIDES = 8
@@ -66,8 +70,8 @@ class ConvEncoder(nn.Module):
         self.conv1 = _convolution(1, generator)
         self.conv2 = _convolution(_CHANNELS, generator)
         self.conv3 = _convolution(_CHANNELS, generator)
-        self.fc1 = _layer(rows, 256, generator)
-        self.fc2 = _layer(256, out_features, generator)
+        self.fc1 = relu_layer(rows, 256, generator)
+        self.fc2 = relu_layer(256, out_features, generator)
         self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
@@ -115,9 +119,9 @@ class MLPEncoder(nn.Module):
         super().__init__()
         self.item_shape = check_item_shape(item_shape)
         self.out_features = out_features
-        self.fc1 = _layer(math.prod(self.item_shape), 512, generator)
-        self.fc2 = _layer(512, 256, generator)
-        self.fc3 = _layer(256, out_features, generator)
+        self.fc1 = relu_layer(math.prod(self.item_shape), 512, generator)
+        self.fc2 = relu_layer(512, 256, generator)
+        self.fc3 = relu_layer(256, out_features, generator)
         self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
@@ -167,7 +171,7 @@ class RandomEncoder(nn.Module):
         super().__init__()
         self.item_shape = check_item_shape(item_shape)
         self.out_features = out_features
-        drawn = _layer(math.prod(self.item_shape), out_features, generator)
+        drawn = relu_layer(math.prod(self.item_shape), out_features, generator)
         self.register_buffer("weight", drawn.weight.detach())
         self.register_buffer("bias", drawn.bias.detach())
         self.to(device=device, dtype=dtype)
@@ -181,10 +185,6 @@ class RandomEncoder(nn.Module):
 def _convolution(in_channels: int, generator: torch.Generator | None) -> nn.Conv2d:
     layer = uninitialized(nn.Conv2d, in_channels, _CHANNELS, kernel_size=4, stride=2, padding=1)
     return kaiming_normal_(layer, generator)
-
-
-def _layer(in_features: int, out_features: int, generator: torch.Generator | None) -> nn.Linear:
-    return kaiming_normal_(uninitialized(nn.Linear, in_features, out_features), generator)
 
 
 def check_item_shape(item_shape: tuple[int, ...]) -> tuple[int, int]:

@@ -11,7 +11,12 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional.internal import fan_in_uniform_, uninitialized
+from farfield.functional.internal import (
+    default_layer,
+    fan_in_uniform_,
+    uninitialized,
+)
+from farfield.nn._encoders._encoders import check_items
 
 HALVINGS: Final = 3
 """Convolutions of stride 2: the map is an eighth of the frame in height and width."""
@@ -67,21 +72,15 @@ class FrameEncoder(nn.Module):
         )
         flat = channels * _cells(self._item_shape)
         self.layers = nn.ModuleList(
-            fan_in_uniform_(uninitialized(nn.Linear, *sizes), generator)
+            default_layer(*sizes, generator)
             for sizes in ((flat, hidden_size), (hidden_size, hidden_size))
         )
-        self.output = fan_in_uniform_(
-            uninitialized(nn.Linear, hidden_size, out_features), generator
-        )
+        self.output = default_layer(hidden_size, out_features, generator)
         self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every frame."""
-        if items.ndim != 3 or items.shape[1:] != self._item_shape:
-            raise ValueError(
-                f"items must be (item, {self._item_shape[0]}, {self._item_shape[1]}), "
-                f"got shape {tuple(items.shape)}"
-            )
+        check_items(items, self._item_shape)
         hidden = items.unsqueeze(1)
         for convolution in self.convolutions:
             hidden = convolution(hidden).relu()
@@ -135,7 +134,7 @@ class FrameDecoder(nn.Module):
         self._channels = channels
         flat = channels * _cells(self._item_shape)
         self.layers = nn.ModuleList(
-            fan_in_uniform_(uninitialized(nn.Linear, *sizes), generator)
+            default_layer(*sizes, generator)
             for sizes in (
                 (in_features, hidden_size),
                 (hidden_size, hidden_size),

@@ -13,6 +13,7 @@ from torch.types import Device
 
 from farfield.core.internal import PositiveFloat, Size, check_arguments
 from farfield.functional.internal import as_fractions, uninitialized
+from farfield.nn._encoders._encoders import check_items
 
 
 @final
@@ -62,11 +63,7 @@ class LinearEncoder(nn.Module):
 
     def forward(self, items: Shaped[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
         """Embed every item."""
-        if items.shape[1:] != self.item_shape:
-            raise ValueError(
-                f"items must be (item, {', '.join(map(str, self.item_shape))}), "
-                f"got shape {tuple(items.shape)}"
-            )
+        check_items(items, self.item_shape)
         return nn.functional.linear(as_fractions(items, self.weight.dtype).flatten(1), self.weight)
 
 

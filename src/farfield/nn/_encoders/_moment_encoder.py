@@ -18,6 +18,7 @@ from farfield.functional.internal import (
     is_transformed,
     spatial_moments,
     uninitialized,
+    xavier_layer,
     xavier_uniform_,
 )
 from farfield.nn._encoders._encoders import check_color_shape, check_items, coordinates
@@ -91,9 +92,7 @@ class MomentEncoder(nn.Module):
             )
             for channels in (item_shape[2], *[num_maps] * (num_layers - 1))
         )
-        self.output = xavier_uniform_(
-            uninitialized(nn.Linear, _MOMENTS * num_maps, out_features), generator
-        )
+        self.output = xavier_layer(_MOMENTS * num_maps, out_features, generator)
         self.to(device=device, dtype=dtype)
 
     def forward(

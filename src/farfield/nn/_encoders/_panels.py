@@ -18,8 +18,9 @@ from farfield.core.internal import NonNegativeInt, Size, check_arguments
 from farfield.functional.internal import (
     as_fractions,
     kaiming_normal_,
+    relu_layer,
     uninitialized,
-    xavier_uniform_,
+    xavier_layer,
 )
 from farfield.nn._encoders._encoders import check_item_shape, check_items
 
@@ -212,8 +213,8 @@ class FigureEncoder(nn.Module):
         self.sizes: Tensor
 
         def network(outputs: int, gain: float) -> nn.Sequential:
-            hidden = kaiming_normal_(uninitialized(nn.Linear, 8, hidden_size), generator)
-            output = xavier_uniform_(uninitialized(nn.Linear, hidden_size, outputs), generator)
+            hidden = relu_layer(8, hidden_size, generator)
+            output = xavier_layer(hidden_size, outputs, generator)
             with torch.no_grad():
                 output.weight.mul_(gain)
             return nn.Sequential(hidden, nn.ReLU(), output)

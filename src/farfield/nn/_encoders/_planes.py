@@ -15,7 +15,14 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core.internal import Depth, Size, check_arguments
-from farfield.functional.internal import NFMRules, as_fractions, kaiming_normal_, uninitialized
+from farfield.functional.internal import (
+    NFMRules,
+    as_fractions,
+    kaiming_normal_,
+    relu_layer,
+    uninitialized,
+)
+from farfield.nn._encoders._encoders import check_items
 from farfield.nn._nfm._multi_pass import LayerRead, MultiPass
 
 
@@ -163,17 +170,12 @@ class PlanesEncoder(nn.Module):
             for pair, (_, kernel, stride) in zip(pairwise(channels), convolutions, strict=True)
         )
         rows = channels[-1] * math.prod(sides)
-        layer = uninitialized(nn.Linear, rows, out_features)
-        self.output = kaiming_normal_(layer, generator)
+        self.output = relu_layer(rows, out_features, generator)
         self.to(device=device, dtype=dtype)
 
     def forward(self, items: Shaped[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
         """Embed every item."""
-        if items.shape[1:] != self.item_shape:
-            raise ValueError(
-                f"items must be (item, {', '.join(map(str, self.item_shape))}), "
-                f"got shape {tuple(items.shape)}"
-            )
+        check_items(items, self.item_shape)
         maps = as_fractions(items, self.output.weight.dtype)
         for layer in self.layers:
             maps = F.relu(layer(maps))

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional.internal import as_fractions, fan_in_uniform_, uninitialized
+from farfield.functional.internal import as_fractions, default_layer
+from farfield.nn._encoders._encoders import check_items
 
 
 @final
@@ -73,8 +74,8 @@ class PatchEncoder(nn.Module):
         self.patch_size = patch_size
         self.out_features = out_features
         self.num_elements = (height // patch_size) * (width // patch_size)
-        layer = uninitialized(nn.Linear, math.prod(channels) * patch_size**2, out_features)
-        self.embedding = fan_in_uniform_(layer, generator)
+        pixels = math.prod(channels) * patch_size**2
+        self.embedding = default_layer(pixels, out_features, generator)
         self.positions = (
             _drawn((self.num_elements, out_features), 0.02, generator) if positions else None
         )
@@ -84,11 +85,7 @@ class PatchEncoder(nn.Module):
         self, items: Shaped[Tensor, "item *channel height width"]
     ) -> Float[Tensor, "item element feature"]:
         """Embed the patches of every item."""
-        if items.shape[1:] != self.item_shape:
-            raise ValueError(
-                f"items must be (item, {', '.join(map(str, self.item_shape))}), "
-                f"got shape {tuple(items.shape)}"
-            )
+        check_items(items, self.item_shape)
         shown = as_fractions(items, self.embedding.weight.dtype)
         patches = rearrange(
             shown if shown.ndim == 4 else shown.unsqueeze(1),
@@ -154,10 +151,7 @@ class ComponentEncoder(nn.Module):
 
     def forward(self, items: Float[Tensor, "item element"]) -> Float[Tensor, "item element _"]:
         """Embed the numbers of every item."""
-        if items.shape[1:] != self.item_shape:
-            raise ValueError(
-                f"items must be (item, {self.num_elements}), got shape {tuple(items.shape)}"
-            )
+        check_items(items, self.item_shape)
         return items.unsqueeze(-1) * self.weight + self.positions
 
     def extra_repr(self) -> str:

@@ -15,8 +15,7 @@ from farfield.functional.internal import (
     as_fractions,
     is_recorded,
     silhouette_moments,
-    uninitialized,
-    xavier_uniform_,
+    xavier_layer,
 )
 from farfield.nn._encoders._encoders import check_color_shape, check_items, coordinates
 
@@ -83,7 +82,7 @@ class SilhouetteEncoder(nn.Module):
         self.out_features = num_maps * map_features
         drawn = torch.rand(num_maps, item_shape[2], generator=generator)
         self.colors = nn.Parameter(F.normalize(drawn.pow(3), dim=1))
-        self.output = xavier_uniform_(uninitialized(nn.Linear, _MOMENTS, map_features), generator)
+        self.output = xavier_layer(_MOMENTS, map_features, generator)
         self.to(device=device, dtype=dtype)
 
     def forward(

@@ -14,10 +14,9 @@ from torch.types import Device
 from farfield.core.internal import Depth, Size, check_arguments
 from farfield.functional.internal import (
     ScriptTrace,
-    fan_in_uniform_,
+    default_layer,
     self_attention,
-    uninitialized,
-    xavier_uniform_,
+    xavier_layer,
 )
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._interpreter._script import Script
@@ -130,10 +129,10 @@ class _Block(nn.Module):
         super().__init__()
         self.num_heads = num_heads
         self.norm1, self.norm2 = nn.LayerNorm(size), nn.LayerNorm(size)
-        self.attention_in = xavier_uniform_(uninitialized(nn.Linear, size, 3 * size), generator)
-        self.attention_out = fan_in_uniform_(uninitialized(nn.Linear, size, size), generator)
-        self.fc1 = fan_in_uniform_(uninitialized(nn.Linear, size, feedforward_size), generator)
-        self.fc2 = fan_in_uniform_(uninitialized(nn.Linear, feedforward_size, size), generator)
+        self.attention_in = xavier_layer(size, 3 * size, generator)
+        self.attention_out = default_layer(size, size, generator)
+        self.fc1 = default_layer(size, feedforward_size, generator)
+        self.fc2 = default_layer(feedforward_size, size, generator)
 
     def forward(self, x: Tensor, padding: Tensor | None, added: Tensor | None) -> Tensor:
         gathered = self_attention(

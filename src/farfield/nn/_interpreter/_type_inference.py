@@ -11,7 +11,10 @@ from torch.types import Device
 
 from farfield.core.internal import Size, check_arguments
 from farfield.functional import type_inference
-from farfield.functional.internal import TypingParameters, fan_in_uniform_, uninitialized
+from farfield.functional.internal import (
+    TypingParameters,
+    default_layer,
+)
 
 
 @final
@@ -56,8 +59,8 @@ class TypeInference(nn.Module):
         super().__init__()
         hidden = num_features if hidden_size is None else hidden_size
         self.norm = nn.LayerNorm(num_features)
-        self.hidden = fan_in_uniform_(uninitialized(nn.Linear, num_features, hidden), generator)
-        self.out = fan_in_uniform_(uninitialized(nn.Linear, hidden, type_size), generator)
+        self.hidden = default_layer(num_features, hidden, generator)
+        self.out = default_layer(hidden, type_size, generator)
         self.to(device=device, dtype=dtype)
 
     def functional(self) -> TypingParameters:

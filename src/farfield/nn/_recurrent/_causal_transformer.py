@@ -16,8 +16,7 @@ from farfield.functional.internal import (
     NFMRules,
     WrittenState,
     causal_attention,
-    uninitialized,
-    xavier_uniform_,
+    xavier_layer,
 )
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
@@ -113,7 +112,7 @@ class CausalTransformer(SequenceLayer):
             self._reads = NFMRules(
                 num_heads=layer_heads, key_size=size, value_size=size, top_k=layer_top_k
             )
-        self.encode = xavier_uniform_(uninitialized(nn.Linear, input_size, hidden_size), generator)
+        self.encode = xavier_layer(input_size, hidden_size, generator)
         self.blocks = nn.ModuleList(
             _Block(hidden_size, num_heads, width, window, generator) for _ in range(num_layers)
         )
@@ -150,7 +149,7 @@ class _Block(nn.Module):
         self.num_heads, self.window = num_heads, window
 
         def drawn(inputs: int, outputs: int) -> nn.Linear:
-            return xavier_uniform_(uninitialized(nn.Linear, inputs, outputs), generator)
+            return xavier_layer(inputs, outputs, generator)
 
         self.norm1, self.norm2 = nn.LayerNorm(size), nn.LayerNorm(size)
         self.attention_in, self.attention_out = drawn(size, 3 * size), drawn(size, size)

@@ -12,7 +12,10 @@ from torch.types import Device
 
 from farfield.core.internal import Depth, Size, check_arguments
 from farfield.functional import linear_recurrence
-from farfield.functional.internal import ring_spectrum, uninitialized, xavier_uniform_
+from farfield.functional.internal import (
+    ring_spectrum,
+    xavier_layer,
+)
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
 
@@ -74,7 +77,7 @@ class LinearRecurrentUnit(SequenceLayer):
     ) -> None:
         self.state_size = hidden_size if state_size is None else state_size
         super().__init__(input_size, hidden_size, batch_first=batch_first)
-        self.encode = xavier_uniform_(uninitialized(nn.Linear, input_size, hidden_size), generator)
+        self.encode = xavier_layer(input_size, hidden_size, generator)
         blocks = []
         for _ in range(num_layers):
             spectrum = ring_spectrum(
@@ -117,7 +120,7 @@ class _Block(nn.Module):
             (self.skip, 1.0),
         ):
             nn.init.normal_(parameter, std=spread, generator=generator)
-        self.gated = xavier_uniform_(uninitialized(nn.Linear, size, 2 * size), generator)
+        self.gated = xavier_layer(size, 2 * size, generator)
 
     def forward(self, x: Tensor, before: Tensor) -> tuple[Tensor, Tensor]:
         """Run the block on `(time, batch, feature)`; return its last complex state too."""

@@ -19,13 +19,13 @@ from farfield.functional.internal import (
     RelationalMemoryParameters,
     dnc_interface_sizes,
     entity_network,
-    lstm_init_,
-    ntm_head_sizes,
-    ntm_heads_init_,
+    linear_layer,
+    lstm_controller,
+    lstm_weights,
+    ntm_heads,
     ntm_states,
     uninitialized,
-    xavier_normal_,
-    xavier_uniform_,
+    xavier_layer,
 )
 from farfield.nn._recurrent._sequence_layer import SequenceLayer, slot_size_of
 from farfield.nn._recurrent._states import State
@@ -82,11 +82,8 @@ class NTMLayer(SequenceLayer):
     ) -> None:
         super().__init__(input_size, hidden_size, batch_first=batch_first)
         units = controller_size(hidden_size, slot_size)
-        self.controller = lstm_init_(
-            uninitialized(nn.LSTMCell, input_size + slot_size, units), generator
-        )
-        heads = uninitialized(nn.Linear, units, sum(ntm_head_sizes(slot_size)))
-        self.heads = ntm_heads_init_(heads, slot_size, generator)
+        self.controller = lstm_controller(input_size + slot_size, units, generator)
+        self.heads = ntm_heads(units, slot_size, generator)
         self.memory = nn.Parameter(torch.empty(num_slots, slot_size))
         nn.init.xavier_normal_(self.memory, generator=generator)
         self.to(device=device, dtype=dtype)
@@ -98,12 +95,8 @@ class NTMLayer(SequenceLayer):
         return zeros, zeros, read, weights, self.memory.expand(1, batch, -1, -1)
 
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        cell = self.controller
         parameters = NTMParameters(
-            weight_ih=cell.weight_ih,
-            weight_hh=cell.weight_hh,
-            bias_ih=cell.bias_ih,
-            bias_hh=cell.bias_hh,
+            **lstm_weights(self.controller),
             heads_weight=self.heads.weight,
             heads_bias=self.heads.bias,
             memory=self.memory,
@@ -183,11 +176,9 @@ class DNC(SequenceLayer):
         super().__init__(input_size, hidden_size, batch_first=batch_first)
         self.num_slots, self.slot_size, self.num_heads = num_slots, slot_size, num_heads
         units = controller_size(hidden_size, num_heads * slot_size)
-        self.controller = lstm_init_(
-            uninitialized(nn.LSTMCell, input_size + num_heads * slot_size, units), generator
-        )
+        self.controller = lstm_controller(input_size + num_heads * slot_size, units, generator)
         rows = sum(dnc_interface_sizes(num_heads, slot_size))
-        self.interface = xavier_normal_(uninitialized(nn.Linear, units, rows), generator)
+        self.interface = linear_layer(units, rows, generator)
         self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
@@ -199,12 +190,8 @@ class DNC(SequenceLayer):
         return tuple(x.new_zeros(1, x.shape[1], *shape) for shape in shapes)
 
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        cell = self.controller
         parameters = DNCParameters(
-            weight_ih=cell.weight_ih,
-            weight_hh=cell.weight_hh,
-            bias_ih=cell.bias_ih,
-            bias_hh=cell.bias_hh,
+            **lstm_weights(self.controller),
             interface_weight=self.interface.weight,
             interface_bias=self.interface.bias,
         )
@@ -264,7 +251,7 @@ class EntNet(SequenceLayer):
     ) -> None:
         super().__init__(input_size, hidden_size, batch_first=batch_first)
         size = slot_size_of(hidden_size, num_slots)
-        self.encode = xavier_uniform_(uninitialized(nn.Linear, input_size, size), generator)
+        self.encode = xavier_layer(input_size, size, generator)
         self.keys = nn.Parameter(torch.empty(num_slots, size))
         nn.init.normal_(self.keys, std=0.1, generator=generator)
         self.slot, self.key, self.input = (
@@ -362,7 +349,7 @@ class RelationalMemoryCore(SequenceLayer):
             )
 
         def drawn(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
-            return xavier_uniform_(uninitialized(nn.Linear, inputs, outputs, bias), generator)
+            return xavier_layer(inputs, outputs, generator, bias=bias)
 
         gates = 3 * (size if unit_gates else 1)
         self.encode = drawn(input_size, size)
