@@ -11,7 +11,6 @@ from torch.nn import functional as F
 
 from farfield.core.internal import HasMixingLayers, check_arguments, floating_dtype
 from farfield.functional.internal import as_fractions
-from farfield.models._checks import check_one_item
 from farfield.models._composition import Composition
 
 
@@ -126,3 +125,9 @@ class SetModel(Composition):
         check_one_item(index)
         chosen = F.embedding(index[:, 0], embeddings.flatten(1))
         return torch.unflatten(chosen, -1, embeddings.shape[1:])
+
+
+def check_one_item(index: Tensor) -> None:
+    """Raise `ValueError` unless `index` shows one item a problem."""
+    if index.ndim != 2 or index.shape[1] != 1:
+        raise ValueError(f"index must be (batch, 1), one item a problem, got {tuple(index.shape)}")

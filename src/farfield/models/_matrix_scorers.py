@@ -17,7 +17,7 @@ from farfield.functional.internal import (
     relu_layer,
     xavier_layer,
 )
-from farfield.models._checks import check_length, check_sequence
+from farfield.models._sequence_reader import check_sequence
 
 ROW: Final = 3
 """Panels of a line of a matrix, of which there are as many."""
@@ -100,8 +100,7 @@ class WReN(nn.Module):
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
         """Score every sequence of a batch."""
-        check_sequence(z, self.in_features)
-        check_length(z, self.length)
+        check_sequence(z, self.in_features, self.length)
         return self.score_candidates(z[:, :-1], z[:, -1:])
 
     def score_candidates(
@@ -237,8 +236,7 @@ class SRAN(nn.Module):
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
         """Score every sequence of a batch."""
-        check_sequence(z, self.in_features)
-        check_length(z, self.length)
+        check_sequence(z, self.in_features, self.length)
         rules = self.rules(z)
         distance = rules[:, 0] - rules[:, 1:].mean(1)
         return -distance.square().mean(-1, keepdim=True)
@@ -358,8 +356,7 @@ class SetScorer(nn.Module):
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
         """Score every sequence of a batch."""
-        check_sequence(z, self.in_features)
-        check_length(z, self.length)
+        check_sequence(z, self.in_features, self.length)
         sets = zip(
             self.lines, self.scores, torch.split(z, list(self.set_sizes), dim=2), strict=True
         )

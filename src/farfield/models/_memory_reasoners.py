@@ -14,7 +14,6 @@ from farfield.functional import esbn, mnm, ntm
 from farfield.functional.internal import (
     ESBNKeys,
     ESBNParameters,
-    MNMOutputs,
     MNMParameters,
     NTMParameters,
     content_scores,
@@ -30,11 +29,11 @@ from farfield.functional.internal import (
     relu_layer,
     uninitialized,
 )
-from farfield.models._checks import check_sequence
+from farfield.models._sequence_reader import SequenceReader, check_sequence
 
 
 @final
-class ESBN(nn.Module):
+class ESBN(SequenceReader):
     r"""Bind learned keys to embeddings that the controller never sees, and answer.
 
     At each position the controller, an LSTM, writes a key $k^w_t$ beside the embedding $z_t$, and
@@ -92,14 +91,13 @@ class ESBN(nn.Module):
         default_memory: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(in_features)
         if confidence and default_memory:
             raise ValueError(
                 "default_memory=True replaces the confidence, got confidence=True; "
                 "leave confidence out or set it to False"
             )
         told = not default_memory if confidence is None else confidence
-        self.in_features = in_features
         self.controller = lstm_controller(key_size + int(told), hidden_size, generator)
         self.key = relu_layer(hidden_size, key_size, generator)
         self.gate = linear_layer(hidden_size, 1, generator)
@@ -109,10 +107,9 @@ class ESBN(nn.Module):
         self.default_key = nn.Parameter(torch.zeros(key_size)) if default_memory else None
         self.default_value = nn.Parameter(torch.zeros(in_features)) if default_memory else None
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch."""
+    def _read(self, z: Tensor) -> Tensor:
         weights, confidence = self._matches(z)
-        return self.output(esbn(weights, confidence, self._parameters_of_recurrence()))
+        return esbn(weights, confidence, self._parameters_of_recurrence())
 
     def keys(self, z: Float[Tensor, "batch time feature"]) -> ESBNKeys:
         """Return the keys written and read at every position of a trained network.
@@ -123,11 +120,11 @@ class ESBN(nn.Module):
         Raises:
             ValueError: If the embeddings are not `(batch, time, in_features)`.
         """
+        check_sequence(z, self.in_features)
         return esbn_keys(*self._matches(z), self._parameters_of_recurrence())
 
     def _matches(self, z: Tensor) -> tuple[Tensor, Tensor | None]:
         """Compute the weights of all reads, and their confidence, if any."""
-        check_sequence(z, self.in_features)
         scores = content_scores(z, self.default_value)
         weights = content_weights(scores)
         if self.confidence_gain is None or self.confidence_bias is None:
@@ -146,7 +143,7 @@ class ESBN(nn.Module):
 
 
 @final
-class NTM(nn.Module):
+class NTM(SequenceReader):
     r"""LSTM that reads and writes a memory of slots, by content and by location, and answers.
 
     At each position one head reads a mixture of slots, $r = \sum_i w_i M_i$, which the controller
@@ -192,8 +189,7 @@ class NTM(nn.Module):
         first_read: bool = True,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
-        self.in_features = in_features
+        super().__init__(in_features)
         self.first_read = first_read
         self.controller = lstm_controller(in_features + slot_size, hidden_size, generator)
         self.heads = ntm_heads(hidden_size, slot_size, generator)
@@ -208,20 +204,18 @@ class NTM(nn.Module):
         """Build the network of webb2021's released code: nothing is read at the first position."""
         return cls(in_features, num_outputs, first_read=False, generator=generator)
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch."""
-        check_sequence(z, self.in_features)
+    def _read(self, z: Tensor) -> Tensor:
         parameters = NTMParameters(
             **lstm_weights(self.controller),
             heads_weight=self.heads.weight,
             heads_bias=self.heads.bias,
             memory=self.memory,
         )
-        return self.output(ntm(z, parameters, first_read=self.first_read))
+        return ntm(z, parameters, first_read=self.first_read)
 
 
 @final
-class MNM(nn.Module):
+class MNM(SequenceReader):
     r"""Let an LSTM write to the weights of a network and read from it, and answer.
 
     The memory is a network of three layers. To write a value under a key is to change its weights
@@ -274,8 +268,7 @@ class MNM(nn.Module):
         memory_trained: bool = True,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
-        self.in_features = in_features
+        super().__init__(in_features)
         bound = 1 / math.sqrt(memory_size)
         memory = torch.empty(3, memory_size, memory_size)
         nn.init.uniform_(memory, -bound, bound, generator=generator)
@@ -299,9 +292,8 @@ class MNM(nn.Module):
         """Build the network of webb2021's released code: the memory starts as it was drawn."""
         return cls(in_features, num_outputs, memory_trained=False, generator=generator)
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch."""
-        return self.answer_and_error(z)[0]
+    def _read(self, z: Tensor) -> Tensor:
+        return self._read_and_error(z)[0]
 
     def answer_and_error(
         self, z: Float[Tensor, "batch time feature"]
@@ -315,12 +307,11 @@ class MNM(nn.Module):
             The answers, and the mean square of the reconstruction over the numbers of a value,
             right after each writing, summed over all steps and divided by the number of positions.
         """
-        found = self._recur(z)
-        answer = self.output(self.read_out(torch.cat((found.state, found.read), dim=-1)))
-        return answer, found.error
-
-    def _recur(self, z: Tensor) -> MNMOutputs:
         check_sequence(z, self.in_features)
+        features, error = self._read_and_error(z)
+        return self.output(features), error
+
+    def _read_and_error(self, z: Tensor) -> tuple[Tensor, Tensor]:
         parameters = MNMParameters(
             **lstm_weights(self.controller),
             heads_weight=self.heads.weight,
@@ -331,4 +322,5 @@ class MNM(nn.Module):
             target_bias=self.target.bias,
             memory=self.memory,
         )
-        return mnm(z, parameters)
+        found = mnm(z, parameters)
+        return self.read_out(torch.cat((found.state, found.read), dim=-1)), found.error

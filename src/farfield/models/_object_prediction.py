@@ -19,8 +19,9 @@ from farfield.functional.internal import (
     uninitialized,
 )
 from farfield.models._abilities import KeepsStatistics
-from farfield.models._checks import check_one_item, check_sequence
 from farfield.models._composition import Composition
+from farfield.models._items import check_one_item
+from farfield.models._sequence_reader import check_sequence
 from farfield.nn import NormalizedSequence
 
 

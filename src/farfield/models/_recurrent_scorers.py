@@ -15,16 +15,14 @@ from farfield.core.internal import Dropout, Size, check_arguments
 from farfield.functional.internal import (
     linear_layer,
     lstm,
-    uninitialized,
     xavier_layer,
-    xavier_uniform_,
 )
-from farfield.models._checks import check_length, check_sequence
+from farfield.models._sequence_reader import SequenceReader, check_sequence
 from farfield.nn import NormalizedLSTM
 
 
 @final
-class LSTMScorer(nn.Module):
+class LSTMScorer(SequenceReader):
     """Read premises and a candidate with an LSTM, and score the candidate by its last state.
 
     `LSTM`, the reasoner, keeps torch's two biases and starts from another initialization; this one
@@ -67,16 +65,12 @@ class LSTMScorer(nn.Module):
         forget_bias: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
-        self.in_features, self.length, self.hidden_size = in_features, length, hidden_size
-        self.dropout, self.position_tags = dropout, position_tags
+        super().__init__(in_features, length)
+        self.hidden_size, self.dropout = hidden_size, dropout
+        self.position_tags = position_tags
         wide = in_features + length * position_tags
-        kernel = xavier_uniform_(
-            uninitialized(nn.Linear, wide + hidden_size, 4 * hidden_size), generator
-        )
-        self.weight_ih = nn.Parameter(kernel.weight[:, :wide].detach().clone())
-        self.weight_hh = nn.Parameter(kernel.weight[:, wide:].detach().clone())
-        self.bias = nn.Parameter(kernel.bias.detach().clone())
+        self.weight_ih, self.weight_hh = _gates(wide, hidden_size, generator)
+        self.bias = nn.Parameter(torch.zeros(4 * hidden_size))
         with torch.no_grad():
             self.bias[hidden_size : 2 * hidden_size] = forget_bias
         self.output = xavier_layer(hidden_size, 1, generator)
@@ -105,15 +99,12 @@ class LSTMScorer(nn.Module):
             generator=generator,
         )
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
-        """Score every sequence."""
-        check_sequence(z, self.in_features)
-        check_length(z, self.length)
+    def _read(self, z: Tensor) -> Tensor:
         z = F.dropout(z, self.dropout, self.training)
         if self.position_tags:
             z = tag_places(z)
         weights = (self.weight_ih, self.weight_hh, self.bias, torch.zeros_like(self.bias))
-        return self.output(lstm(z, *weights, num_states=1).squeeze(1))
+        return lstm(z, *weights, num_states=1).squeeze(1)
 
     def extra_repr(self) -> str:
         """Format the options for `print`."""
@@ -121,6 +112,15 @@ class LSTMScorer(nn.Module):
             f"{self.in_features}, {self.length}, hidden_size={self.hidden_size}, "
             f"dropout={self.dropout}, position_tags={self.position_tags}"
         )
+
+
+def _gates(
+    in_features: int, hidden_size: int, generator: torch.Generator | None
+) -> tuple[nn.Parameter, nn.Parameter]:
+    """Draw input and hidden weights of the gates of an LSTM as one Xavier uniform matrix."""
+    kernel = xavier_layer(in_features + hidden_size, 4 * hidden_size, generator).weight.detach()
+    of_input, of_state = torch.split(kernel, [in_features, hidden_size], dim=1)
+    return nn.Parameter(of_input.clone()), nn.Parameter(of_state.clone())
 
 
 def tag_places(
@@ -140,7 +140,7 @@ _EPS = 1e-12
 
 
 @final
-class LayerNormLSTMScorer(nn.Module):
+class LayerNormLSTMScorer(SequenceReader):
     """Read premises and a candidate with a layer-normalized LSTM, and score the candidate.
 
     `LSTMScorer` with a layer normalization on the summed input of each gate and on the new cell;
@@ -178,8 +178,8 @@ class LayerNormLSTMScorer(nn.Module):
         forget_bias: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
-        self.in_features, self.length, self.position_tags = in_features, length, position_tags
+        super().__init__(in_features, length)
+        self.position_tags = position_tags
         wide = in_features + length * position_tags
         self.cell = NormalizedLSTM(
             wide,
@@ -191,11 +191,8 @@ class LayerNormLSTMScorer(nn.Module):
             carry_normalized=True,
             generator=generator,
         )
-        kernel = xavier_uniform_(
-            uninitialized(nn.Linear, wide + hidden_size, 4 * hidden_size), generator
-        )
-        self.cell.weight_ih_l0 = nn.Parameter(kernel.weight[:, :wide].detach().clone())
-        self.cell.weight_hh_l0 = nn.Parameter(kernel.weight[:, wide:].detach().clone())
+        gates = _gates(wide, hidden_size, generator)
+        self.cell.weight_ih_l0, self.cell.weight_hh_l0 = gates
         self.output = xavier_layer(hidden_size, 1, generator)
 
     @classmethod
@@ -209,12 +206,9 @@ class LayerNormLSTMScorer(nn.Module):
         """
         return cls(in_features, length, position_tags=True, forget_bias=1.0, generator=generator)
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
-        """Score every sequence."""
-        check_sequence(z, self.in_features)
-        check_length(z, self.length)
+    def _read(self, z: Tensor) -> Tensor:
         states, _ = self.cell(tag_places(z) if self.position_tags else z)
-        return self.output(states[:, -1])
+        return states[:, -1]
 
     def extra_repr(self) -> str:
         """Format the options for `print`."""
@@ -222,7 +216,7 @@ class LayerNormLSTMScorer(nn.Module):
 
 
 @final
-class RNNScorer(nn.Module):
+class RNNScorer(SequenceReader):
     r"""Read premises and a candidate with a plain RNN, and score the candidate by its last state.
 
     $$h_t = \tanh(W_{ih} z_t + b_{ih} + W_{hh} h_{t-1} + b_{hh})$$
@@ -254,19 +248,17 @@ class RNNScorer(nn.Module):
         hidden_size: Size = 64,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(in_features)
         self.input = linear_layer(in_features, hidden_size, generator)
         self.hidden = linear_layer(hidden_size, hidden_size, generator)
         self.output = linear_layer(hidden_size, 1, generator)
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
-        """Score every sequence."""
-        check_sequence(z, self.input.in_features)
+    def _read(self, z: Tensor) -> Tensor:
         first, *rest = self.input(z).unbind(dim=1)
         state = torch.tanh(first + self.hidden.bias)
         for driven in rest:
             state = torch.tanh(driven + F.linear(state, self.hidden.weight, self.hidden.bias))
-        return self.output(state)
+        return state
 
 
 @final

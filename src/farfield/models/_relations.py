@@ -8,7 +8,6 @@ from itertools import combinations, product
 from typing import final
 
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.core.internal import Size, check_arguments
@@ -20,11 +19,11 @@ from farfield.functional.internal import (
     relu_layer,
     tag_positions,
 )
-from farfield.models._checks import check_length, check_sequence
+from farfield.models._sequence_reader import SequenceReader
 
 
 @final
-class CoRelNet(nn.Module):
+class CoRelNet(SequenceReader):
     r"""Answer from the similarities of the embeddings, and from nothing else.
 
     $$y = W \, \mathrm{ReLU}(V \, \mathrm{flatten}(R) + b), \qquad
@@ -66,29 +65,22 @@ class CoRelNet(nn.Module):
         causal: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
-        self.in_features = in_features
-        self.length = length
+        super().__init__(in_features, length)
         self.causal = causal
         entries = length * (length + 1) // 2 if causal else length**2
         self.hidden = relu_layer(entries, hidden_size, generator)
         self.output = linear_layer(hidden_size, num_outputs, generator)
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch."""
-        check_sequence(z, self.in_features)
-        check_length(z, self.length)
+    def _read(self, z: Tensor) -> Tensor:
         relations = relation_matrix(z, causal=self.causal)
-        if self.causal:
-            row, column = torch.tril_indices(self.length, self.length, device=z.device)
-            entries = relations[:, row, column]
-        else:
-            entries = relations.flatten(1)
-        return self.output(torch.relu(self.hidden(entries)))
+        if not self.causal:
+            return torch.relu(self.hidden(relations.flatten(1)))
+        row, column = torch.tril_indices(*relations.shape[1:], device=z.device)
+        return torch.relu(self.hidden(relations[:, row, column]))
 
 
 @final
-class DeepSets(nn.Module):
+class DeepSets(SequenceReader):
     r"""Answer from one layer of each embedding, pooled over positions.
 
     $$y = W \, \mathrm{pool}_t \, \mathrm{ReLU}(V z_t + b) + c$$
@@ -126,8 +118,7 @@ class DeepSets(nn.Module):
         maximum: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
-        self.in_features = in_features
+        super().__init__(in_features)
         self.maximum = maximum
         self.hidden = relu_layer(in_features, hidden_size, generator)
         self.output = linear_layer(hidden_size, num_outputs, generator)
@@ -136,15 +127,13 @@ class DeepSets(nn.Module):
         """Format options that differ from the defaults."""
         return f"maximum={self.maximum}"
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch."""
-        check_sequence(z, self.in_features)
+    def _read(self, z: Tensor) -> Tensor:
         hidden = torch.relu(self.hidden(z))
-        return self.output(hidden.amax(1) if self.maximum else hidden.mean(1))
+        return hidden.amax(1) if self.maximum else hidden.mean(1)
 
 
 @final
-class RN(nn.Module):
+class RN(SequenceReader):
     r"""Sum a small network over every pair of embeddings, and answer from the sum.
 
     $$y = W f\Big(\sum_{i, j} g(z_i \parallel i, \; z_j \parallel j)\Big)$$
@@ -185,8 +174,7 @@ class RN(nn.Module):
         position_tags: bool = True,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
-        self.in_features = in_features
+        super().__init__(in_features)
         self.position_tags = position_tags
         tagged = in_features + int(position_tags)
         layer = partial(relu_layer, generator=generator)
@@ -194,17 +182,15 @@ class RN(nn.Module):
         self.hidden = layer(relation_size, relation_size)
         self.output = linear_layer(relation_size, num_outputs, generator)
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch."""
-        check_sequence(z, self.in_features)
+    def _read(self, z: Tensor) -> Tensor:
         if self.position_tags:
             z = tag_positions(z)
         relations = _relations(z, product(range(z.shape[1]), repeat=2), self.pair1, self.pair2)
-        return self.output(torch.relu(self.hidden(relations)))
+        return torch.relu(self.hidden(relations))
 
 
 @final
-class TRN(nn.Module):
+class TRN(SequenceReader):
     r"""Sum small networks over ordered pairs and triples of embeddings, and answer.
 
     $$y = W f\Big(f_2\Big(\sum_{i < j} g_2(z_i, z_j)\Big)
@@ -252,8 +238,7 @@ class TRN(nn.Module):
         position_tags: bool = True,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
-        self.in_features = in_features
+        super().__init__(in_features)
         self.position_tags = position_tags
         tagged = in_features + int(position_tags)
 
@@ -274,9 +259,7 @@ class TRN(nn.Module):
         """Build webb2021's released network: bare sums, no layers for pairs and triples."""
         return cls(in_features, num_outputs, order_layers=False, generator=generator)
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch."""
-        check_sequence(z, self.in_features)
+    def _read(self, z: Tensor) -> Tensor:
         if self.position_tags:
             z = tag_positions(z)
         positions = range(z.shape[1])
@@ -284,7 +267,7 @@ class TRN(nn.Module):
         triples = _relations(
             z, combinations(positions, 3), self.triple1, self.triple2, self.triple3
         )
-        return self.output(torch.relu(self.hidden(pairs + triples)))
+        return torch.relu(self.hidden(pairs + triples))
 
 
 def _relations(
@@ -301,7 +284,7 @@ def _relations(
 
 
 @final
-class PrediNet(nn.Module):
+class PrediNet(SequenceReader):
     r"""Pick two positions in each head, compare them along learned directions, and answer.
 
     $$d_h = W_S (e_{1h} - e_{2h}), \qquad e_{nh} = \sum_t a_{nht} \, (z_t \parallel t)$$
@@ -348,9 +331,7 @@ class PrediNet(nn.Module):
         hidden_size: Size = 8,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
-        self.in_features = in_features
-        self.length = length
+        super().__init__(in_features, length)
         tagged = in_features + 1
 
         layer = partial(linear_layer, generator=generator, bias=False)
@@ -361,10 +342,7 @@ class PrediNet(nn.Module):
         self.hidden = relu_layer(num_heads * (num_relations + 2), hidden_size, generator)
         self.output = linear_layer(hidden_size, num_outputs, generator)
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch."""
-        check_sequence(z, self.in_features)
-        check_length(z, self.length)
+    def _read(self, z: Tensor) -> Tensor:
         z = tag_positions(z)
         first, second = pair_attention(
             z, self.query1.weight, self.query2.weight, self.shared_key.weight
@@ -373,4 +351,4 @@ class PrediNet(nn.Module):
         differences = (first - second) @ self.shared_relation(z)
         places = z[..., -1:]
         heads = torch.cat((differences, first @ places, second @ places), dim=-1)
-        return self.output(torch.relu(self.hidden(heads.flatten(1))))
+        return torch.relu(self.hidden(heads.flatten(1)))

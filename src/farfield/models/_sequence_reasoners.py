@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import final
 
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.core.internal import Size, check_arguments
@@ -23,11 +22,11 @@ from farfield.functional.internal import (
     uninitialized,
 )
 from farfield.models._abilities import HasHiddenSize, width_of
-from farfield.models._checks import check_sequence
+from farfield.models._sequence_reader import SequenceReader
 
 
 @final
-class LSTM(nn.Module):
+class LSTM(SequenceReader):
     """Read a sequence of embeddings with an LSTM and answer from its last state.
 
     `torch.nn.LSTM` with a linear layer behind it computes the same; this one starts from the
@@ -56,20 +55,16 @@ class LSTM(nn.Module):
         hidden_size: Size = 512,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(in_features)
         self.controller = lstm_controller(in_features, hidden_size, generator)
         self.output = linear_layer(hidden_size, num_outputs, generator)
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch."""
-        check_sequence(z, self.controller.input_size)
-        return self.output(
-            lstm(z, *lstm_weights(self.controller).values(), num_states=1).squeeze(1)
-        )
+    def _read(self, z: Tensor) -> Tensor:
+        return lstm(z, **lstm_weights(self.controller), num_states=1).squeeze(1)
 
 
 @final
-class LastState(nn.Module):
+class LastState(SequenceReader):
     """Read a sequence of embeddings with a layer over sequences, and answer from its last output.
 
     `SequenceModel` has its own encoder and no context; this one is a reasoner of `Relational`,
@@ -104,20 +99,17 @@ class LastState(nn.Module):
         core: Callable[[int], nn.Module],
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
-        self.in_features = in_features
+        super().__init__(in_features)
         self.core = core(in_features)
         width = width_of("core", self.core, HasHiddenSize)
         self.output = linear_layer(width, num_outputs, generator)
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch."""
-        check_sequence(z, self.in_features)
-        return self.output(self.core(z)[0][:, -1])
+    def _read(self, z: Tensor) -> Tensor:
+        return self.core(z)[0][:, -1]
 
 
 @final
-class Transformer(nn.Module):
+class Transformer(SequenceReader):
     r"""Let the embeddings of a problem attend to each other once, average them, and answer.
 
     $$u = \mathrm{LN}(x + \mathrm{Attention}(x)), \qquad
@@ -164,10 +156,9 @@ class Transformer(nn.Module):
         final_norm: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(in_features)
         if in_features % num_heads:
             raise ValueError(f"num_heads must divide in_features={in_features}, got {num_heads}")
-        self.in_features = in_features
         self.num_heads = num_heads
         self.attention_in = linear_layer(in_features, 3 * in_features, generator)
         self.attention_out = uniform_weights_(
@@ -190,14 +181,12 @@ class Transformer(nn.Module):
         """Build webb2021's released network: one more layer normalization behind the layer."""
         return cls(in_features, num_outputs, final_norm=True, generator=generator)
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch."""
-        check_sequence(z, self.in_features)
+    def _read(self, z: Tensor) -> Tensor:
         place = sinusoidal_position(z.shape[1], z.shape[2], dtype=z.dtype, device=z.device)
         encoded = self._layer(z + place)
         if self.norm3 is not None:
             encoded = self.norm3(encoded)
-        return self.output(torch.relu(self.hidden(encoded.mean(1))))
+        return torch.relu(self.hidden(encoded.mean(1)))
 
     def _layer(self, x: Tensor) -> Tensor:
         gathered = self_attention(

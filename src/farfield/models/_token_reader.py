@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from farfield.core.internal import PositiveFloat, Size, check_arguments
 from farfield.functional.internal import default_layer
 from farfield.models._abilities import HasNumFeatures, width_of
-from farfield.models._checks import check_length, check_sequence
+from farfield.models._sequence_reader import check_sequence
 
 
 @final
@@ -124,9 +124,7 @@ class TokenReader(nn.Module):
         Args:
             z: The sets.
         """
-        check_sequence(z, self.in_features)
-        if self.length is not None:
-            check_length(z, self.length)
+        check_sequence(z, self.in_features, self.length)
         x = self.embedding(z)
         if self.places is not None:
             x = x + self.places

@@ -12,7 +12,7 @@ from farfield.core import Problems, tap_layers
 from farfield.core.internal import check_arguments, layer_by_name
 from farfield.functional.internal import as_fractions
 from farfield.metrics import frechet_distance, inception_score
-from farfield.models._checks import check_one_item
+from farfield.models._items import check_one_item
 
 _CHUNK: Final = 500
 """Images that are looked at together."""
