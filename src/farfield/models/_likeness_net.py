@@ -7,12 +7,12 @@ from typing import final
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core.internal import NonNegativeFloat, PositiveFloat, Size, check_arguments
-from farfield.models._checks import check_length, check_sequence
-from farfield.models._layers import linear_layer, relu_layer
+from farfield.functional.internal import linear_layer, relu_layer
+from farfield.models._sequence_reader import SequenceReader
 
 _STEP = 7.5
 """Degrees between two turns."""
@@ -20,7 +20,7 @@ _SHARPNESS = 8.0
 
 
 @final
-class LikenessNet(nn.Module):
+class LikenessNet(SequenceReader):
     r"""Answer from how alike the figures of a problem are, and from nothing else.
 
     $$y = W \, \mathrm{ReLU}(V \, \mathrm{flatten}(R) + b) + c, \qquad
@@ -72,26 +72,22 @@ class LikenessNet(nn.Module):
         width: PositiveFloat = 0.0125,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(in_features, length)
         side = math.isqrt(in_features)
         if side**2 != in_features:
             raise ValueError(
                 f"in_features must be the pixels of a square image, got {in_features}: "
                 "PoseEncoder makes such embeddings"
             )
-        self.in_features, self.side, self.length = in_features, side, length
-        self.threshold, self.width = threshold, width
+        self.side, self.threshold, self.width = side, threshold, width
         self.register_buffer("grid", _turned_grids(side, turn), persistent=False)
         self.hidden = relu_layer(length**2, hidden_size, generator)
         self.output = linear_layer(hidden_size, num_outputs, generator)
 
-    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch."""
-        check_sequence(z, self.in_features)
-        check_length(z, self.length)
+    def _read(self, z: Tensor) -> Tensor:
         alike = torch.sigmoid((self.likeness(z) - self.threshold) / self.width)
         relations = torch.softmax(_SHARPNESS * alike, -1)
-        return self.output(torch.relu(self.hidden(relations.flatten(1))))
+        return torch.relu(self.hidden(relations.flatten(1)))
 
     def likeness(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch time time"]:
         """Compare all figures of each problem, each pair in its best turn; equal figures give 1."""
