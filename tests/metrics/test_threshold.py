@@ -62,3 +62,14 @@ def test_a_threshold_is_shown_with_its_interval(value: float, high: float, shown
 def test_ends_must_be_around_the_value() -> None:
     with pytest.raises(ValueError, match="value must be in 2…3, got 1"):
         Threshold(value=1, low=2, high=3, end=4)
+
+
+def test_an_interval_reaches_as_far_as_the_interval_of_the_skill_holds_the_level() -> None:
+    strengths, resampling = np.array([0.0, 1.0, 3.0]), Resampling(count=40)
+    scores = (np.arange(40) / 40 < np.array([[0.9], [0.7], [0.1]])).astype(float)
+    found = threshold(strengths, scores, 0.1, 0.5, resampling)
+    means = resampling.means(scores) - 0.1
+    ends = np.percentile(means / means[:, :1], [2.5, 97.5], axis=0)
+    low, high = (np.interp(-0.5, -skill, strengths) for skill in ends)
+    assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
+    assert 1 < found.low < found.value < found.high < 3

@@ -58,14 +58,15 @@ def test_a_linear_model_fails_where_its_formula_says() -> None:
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
-    hits = 0
+    hits = onsets = 0
     for seed in range(30):
         rng = np.random.default_rng(seed)
         y = rng.integers(0, 2, 400)
         x = rng.normal(size=(400, 1)) + np.where(y == 1, 1.5, -1.5)[:, None]
-        failure = profile(sign, (x, y), shifts=[OFFSET], seed=seed)["own offset"].failure
-        hits += failure.low <= 1.666 <= failure.high
-    assert hits >= 25  # 95 % of 30 are 28.5; fewer than 25 have a probability of 0.3 %
+        curve = profile(sign, (x, y), shifts=[OFFSET], seed=seed)["own offset"]
+        hits += curve.failure.low <= 1.666 <= curve.failure.high
+        onsets += curve.onset.low <= 0.678 <= curve.onset.high
+    assert min(hits, onsets) >= 25  # 95 % of 30 are 28.5; fewer than 25 have a probability of 0.3 %
 
 
 def test_a_scale_about_zero_never_breaks_a_sign() -> None:

@@ -110,6 +110,23 @@ class Resampling:
         sizes = weights.T.astype(np.float32)
         return np.concatenate([(counts @ weighted) / (counts @ sizes) for counts in kept])
 
+    def skills(
+        self,
+        scores: Float[np.ndarray, "strength item"],
+        floor: float,
+        weights: Float[np.ndarray, "strength item"] | None = None,
+    ) -> Float[np.ndarray, "draw strength"]:
+        """Compute the skill of each sample at each strength.
+
+        Args:
+            scores: Score of each item at each strength.
+            floor: Score of answers that ignore the item.
+            weights: Weight of each item at each strength; None for equal weights.
+        """
+        drawn = self.means(scores, weights)
+        skills: NDArray[Any] = (drawn - floor) / np.maximum(drawn[:, :1] - floor, 1e-12)
+        return skills
+
     def crossings(
         self,
         strengths: Float[np.ndarray, " strength"],
@@ -130,9 +147,8 @@ class Resampling:
             weights: Weight of each item at each strength; None for equal weights.
             in_steps: Whether items change in steps.
         """
-        drawn = self.means(scores, weights)
-        left = (drawn - floor) / np.maximum(drawn[:, :1] - floor, 1e-12)
-        return first_crossings(strengths, left, level, in_steps=in_steps)
+        skills = self.skills(scores, floor, weights)
+        return first_crossings(strengths, skills, level, in_steps=in_steps)
 
 
 def first_crossings(
@@ -177,8 +193,9 @@ def threshold(
 ) -> Threshold:
     r"""Find where the skill $(s(d) - f) / (s(0) - f)$ first falls below a level.
 
-    The interval holds 95 % of the crossings of bootstrap samples of the items; it is at least as
-    wide as the step of items that change in steps.
+    The interval reaches from the strength at which the 95 % interval of the skill, over bootstrap
+    samples of the items, first holds values below the level, to the strength at which it holds
+    nothing else. It is at least as wide as the step of items that change in steps.
 
     Args:
         strengths: The strengths, rising from 0.
@@ -192,11 +209,8 @@ def threshold(
     means = np.average(scores, axis=1, weights=weights)
     skill = (means - floor) / (means[0] - floor)
     value = float(first_crossings(strengths, skill[None], level, in_steps=in_steps)[0])
-    found = np.sort(
-        resampling.crossings(strengths, scores, floor, level, weights=weights, in_steps=in_steps)
-    )
-    low = float(found[round(0.025 * (len(found) - 1))])
-    high = float(found[round(0.975 * (len(found) - 1))])
+    band = np.quantile(resampling.skills(scores, floor, weights), [0.025, 0.975], axis=0)
+    low, high = map(float, first_crossings(strengths, band, level, in_steps=in_steps))
     if in_steps and not math.isinf(value):
         step = float(strengths[max(int(np.searchsorted(strengths, value)) - 1, 0)])
         low = min(low, step)
