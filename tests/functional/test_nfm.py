@@ -9,13 +9,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.functional import nfm_read
 from farfield.functional._nfm._nfm_read import first_largest
 from farfield.functional.internal import (
     NFMRules,
     NFMWeights,
     WrittenState,
     nfm_change,
+    nfm_read,
     nfm_trace,
     rescale_state,
     top_k_mask,

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.functional import esbn
-from farfield.functional.internal import ESBNParameters, lstm
+from farfield.functional.internal import (
+    ESBNParameters,
+    esbn,
+    lstm,
+)
 from made import gradcheck, gradgradcheck
 from oracles import webb2021 as oracle
 

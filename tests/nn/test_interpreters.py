@@ -15,23 +15,32 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from each import each
-from farfield.functional import modulated_attention, modulated_linear, script
 from farfield.functional._interpreter import _line_of_code
-from farfield.functional.internal import interpreter, line_of_code, truncated_kernel, type_matching
+from farfield.functional.internal import (
+    interpreter,
+    line_of_code,
+    modulated_attention,
+    modulated_linear,
+    script,
+    truncated_kernel,
+    type_matching,
+)
 from farfield.nn import (
     Functions,
     Instructions,
+    NeuralInterpreter,
+    PreNormTransformer,
+    Syntax,
+    TypeMatching,
+)
+from farfield.nn.internal import (
     LineOfCode,
     ModAttn,
     ModLin,
     ModMLP,
-    NeuralInterpreter,
-    PreNormTransformer,
     RelativePosition,
     Script,
-    Syntax,
     TypeInference,
-    TypeMatching,
 )
 from made import drawn, generator, gradcheck, unsettled
 from oracles import interpreters as oracle

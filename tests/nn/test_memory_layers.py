@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from farfield.functional import ntm
 from farfield.functional.internal import (
     NTMParameters,
     dnc_interface_sizes,
+    ntm,
     slot_allocation,
     slot_links,
     slot_usage,

@@ -9,10 +9,12 @@ import torch
 from farfield.models import QuantileAgent
 from farfield.nn import (
     LinearEncoder,
-    NoisyLinear,
     PlanesEncoder,
     PlanesNFMEncoder,
     QuantileHead,
+)
+from farfield.nn.internal import (
+    NoisyLinear,
 )
 from made import drawn, generator, state_of, unsettled
 from oracles import control as oracle

@@ -15,13 +15,15 @@ from farfield.models.internal import TokenReader
 from farfield.nn import (
     Functions,
     Instructions,
-    LineOfCode,
-    ModLin,
-    ModMLP,
     NeuralInterpreter,
     PatchEncoder,
     Syntax,
     TypeMatching,
+)
+from farfield.nn.internal import (
+    LineOfCode,
+    ModLin,
+    ModMLP,
 )
 from golden import Golden, cases, precisions
 

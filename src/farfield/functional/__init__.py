@@ -4,27 +4,12 @@ from typing import TYPE_CHECKING
 
 from farfield._exports import exported, moved
 from farfield.functional._attention._relations import relation_matrix as relation_matrix
-from farfield.functional._esbn._esbn import esbn as esbn
-from farfield.functional._interpreter._modulated_attention import (
-    modulated_attention as modulated_attention,
-)
-from farfield.functional._interpreter._modulated_attention import (
-    modulated_linear as modulated_linear,
-)
-from farfield.functional._interpreter._modulated_attention import modulated_mlp as modulated_mlp
-from farfield.functional._interpreter._script import script as script
-from farfield.functional._interpreter._script import type_inference as type_inference
 from farfield.functional._learning._adversarial import vat_loss as vat_loss
 from farfield.functional._learning._consistency import consistency as consistency
 from farfield.functional._learning._losses import label_smoothing as label_smoothing
 from farfield.functional._learning._mixtures import ict_loss as ict_loss
 from farfield.functional._learning._mixtures import mixup as mixup
 from farfield.functional._learning._teachers import mean_teacher as mean_teacher
-from farfield.functional._memory._dnc import dnc as dnc
-from farfield.functional._memory._mnm import mnm as mnm
-from farfield.functional._memory._ntm import ntm as ntm
-from farfield.functional._memory._relational_memory import relational_memory as relational_memory
-from farfield.functional._nfm._nfm_read import nfm_read as nfm_read
 from farfield.functional._norm._context_norm import context_norm as context_norm
 from farfield.functional._norm._context_norm import denormalize as denormalize
 from farfield.functional._norm._context_whitening import context_whiten as context_whiten
@@ -45,7 +30,6 @@ from farfield.functional._norm._sliding_context_norm import (
 )
 from farfield.functional._recurrent._gated_recurrence import Indexed as Indexed
 from farfield.functional._recurrent._linear_recurrence import linear_recurrence as linear_recurrence
-from farfield.functional._rims._rims import rims as rims
 
 __all__ = exported(vars())
 

@@ -34,6 +34,7 @@ from farfield.functional._esbn._esbn import ESBNKeys as ESBNKeys
 from farfield.functional._esbn._esbn import ESBNParameters as ESBNParameters
 from farfield.functional._esbn._esbn import content_scores as content_scores
 from farfield.functional._esbn._esbn import content_weights as content_weights
+from farfield.functional._esbn._esbn import esbn as esbn
 from farfield.functional._esbn._esbn import esbn_keys as esbn_keys
 from farfield.functional._esbn._esbn import read_confidence as read_confidence
 from farfield.functional._images._bicubic import bicubic_resize as bicubic_resize
@@ -73,6 +74,13 @@ from farfield.functional._interpreter._modulated_attention import (
     RelativePositionParameters as RelativePositionParameters,
 )
 from farfield.functional._interpreter._modulated_attention import (
+    modulated_attention as modulated_attention,
+)
+from farfield.functional._interpreter._modulated_attention import (
+    modulated_linear as modulated_linear,
+)
+from farfield.functional._interpreter._modulated_attention import modulated_mlp as modulated_mlp
+from farfield.functional._interpreter._modulated_attention import (
     modulated_weight as modulated_weight,
 )
 from farfield.functional._interpreter._modulated_attention import (
@@ -85,9 +93,11 @@ from farfield.functional._interpreter._script import TypingParameters as TypingP
 from farfield.functional._interpreter._script import check_truncation as check_truncation
 from farfield.functional._interpreter._script import compatibilities as compatibilities
 from farfield.functional._interpreter._script import interpreter as interpreter
+from farfield.functional._interpreter._script import script as script
 from farfield.functional._interpreter._script import script_trace as script_trace
 from farfield.functional._interpreter._script import truncated_kernel as truncated_kernel
 from farfield.functional._interpreter._script import type_distance as type_distance
+from farfield.functional._interpreter._script import type_inference as type_inference
 from farfield.functional._interpreter._script import type_matching as type_matching
 from farfield.functional._learning._adversarial import (
     adversarial_direction as adversarial_direction,
@@ -101,6 +111,7 @@ from farfield.functional._learning._mixtures import mix_pairs as mix_pairs
 from farfield.functional._learning._teachers import running_mean as running_mean
 from farfield.functional._memory._dnc import DNCParameters as DNCParameters
 from farfield.functional._memory._dnc import DNCState as DNCState
+from farfield.functional._memory._dnc import dnc as dnc
 from farfield.functional._memory._dnc import dnc_interface_sizes as dnc_interface_sizes
 from farfield.functional._memory._dnc_memory import slot_allocation as slot_allocation
 from farfield.functional._memory._dnc_memory import slot_links as slot_links
@@ -114,14 +125,17 @@ from farfield.functional._memory._function_memory import memory_read as memory_r
 from farfield.functional._memory._function_memory import memory_write as memory_write
 from farfield.functional._memory._mnm import MNMOutputs as MNMOutputs
 from farfield.functional._memory._mnm import MNMParameters as MNMParameters
+from farfield.functional._memory._mnm import mnm as mnm
 from farfield.functional._memory._ntm import NTMParameters as NTMParameters
 from farfield.functional._memory._ntm import NTMState as NTMState
+from farfield.functional._memory._ntm import ntm as ntm
 from farfield.functional._memory._ntm import ntm_head_sizes as ntm_head_sizes
 from farfield.functional._memory._ntm import ntm_heads as ntm_heads
 from farfield.functional._memory._ntm import ntm_states as ntm_states
 from farfield.functional._memory._relational_memory import (
     RelationalMemoryParameters as RelationalMemoryParameters,
 )
+from farfield.functional._memory._relational_memory import relational_memory as relational_memory
 from farfield.functional._memory._slot_address import cosine_similarity as cosine_similarity
 from farfield.functional._memory._slot_address import slot_address as slot_address
 from farfield.functional._memory._word_cache import cached_log_probs as cached_log_probs
@@ -130,6 +144,7 @@ from farfield.functional._nfm._nfm_change import nfm_change as nfm_change
 from farfield.functional._nfm._nfm_change import nfm_trace as nfm_trace
 from farfield.functional._nfm._nfm_read import NFMRead as NFMRead
 from farfield.functional._nfm._nfm_read import WrittenState as WrittenState
+from farfield.functional._nfm._nfm_read import nfm_read as nfm_read
 from farfield.functional._nfm._nfm_read import rescale_state as rescale_state
 from farfield.functional._nfm._nfm_rules import NFMRules as NFMRules
 from farfield.functional._norm._context_norm import ContextStatistics as ContextStatistics
@@ -168,6 +183,7 @@ from farfield.functional._rims._rims import RIMsOutputs as RIMsOutputs
 from farfield.functional._rims._rims import RIMsParameters as RIMsParameters
 from farfield.functional._rims._rims import RIMsRules as RIMsRules
 from farfield.functional._rims._rims import RIMsTrace as RIMsTrace
+from farfield.functional._rims._rims import rims as rims
 from farfield.functional._rims._rims import rims_trace as rims_trace
 from farfield.functional._rims._rims_reading import (
     InputAttentionParameters as InputAttentionParameters,

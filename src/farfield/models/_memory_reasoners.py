@@ -10,7 +10,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional import esbn, mnm, ntm
 from farfield.functional.internal import (
     ESBNKeys,
     ESBNParameters,
@@ -19,11 +18,14 @@ from farfield.functional.internal import (
     content_scores,
     content_weights,
     default_layer,
+    esbn,
     esbn_keys,
     linear_layer,
     lstm_controller,
     lstm_uniform_,
     lstm_weights,
+    mnm,
+    ntm,
     ntm_heads,
     read_confidence,
     relu_layer,

@@ -12,7 +12,6 @@ class SequenceReader(nn.Module):
     A subclass makes the layer, `output`, and reads the features that it gets, `_read`.
 
     Args:
-        in_features: Number of features of an embedding.
         length: Number of positions of a sequence; None for any of at least 1.
     """
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Final
 from torch import nn
 
 from farfield._exports import exported, moved
-from farfield.nn._control._value_heads import NoisyLinear as NoisyLinear
 from farfield.nn._control._value_heads import QuantileHead as QuantileHead
 from farfield.nn._encoders._analogy_encoder import AnalogyEncoder as AnalogyEncoder
 from farfield.nn._encoders._encoders import ConvEncoder as ConvEncoder
@@ -30,19 +29,12 @@ from farfield.nn._encoders._silhouette_encoder import SilhouetteEncoder as Silho
 from farfield.nn._images._standardizations import ZCA as ZCA
 from farfield.nn._images._standardizations import CenterImages as CenterImages
 from farfield.nn._images._standardizations import Standardize as Standardize
-from farfield.nn._interpreter._modulated import ModAttn as ModAttn
-from farfield.nn._interpreter._modulated import ModLin as ModLin
-from farfield.nn._interpreter._modulated import ModMLP as ModMLP
-from farfield.nn._interpreter._modulated import RelativePosition as RelativePosition
 from farfield.nn._interpreter._neural_interpreter import NeuralInterpreter as NeuralInterpreter
 from farfield.nn._interpreter._neural_interpreter import PreNormTransformer as PreNormTransformer
-from farfield.nn._interpreter._script import LineOfCode as LineOfCode
-from farfield.nn._interpreter._script import Script as Script
 from farfield.nn._interpreter._syntax import Functions as Functions
 from farfield.nn._interpreter._syntax import Instructions as Instructions
 from farfield.nn._interpreter._syntax import Syntax as Syntax
 from farfield.nn._interpreter._syntax import TypeMatching as TypeMatching
-from farfield.nn._interpreter._type_inference import TypeInference as TypeInference
 from farfield.nn._nfm._multi_pass import MultiPass as MultiPass
 from farfield.nn._nfm._nfm import NFM as NFM
 from farfield.nn._norm._context_norm import ContextNorm as ContextNorm

@@ -12,10 +12,12 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core.internal import NonNegativeFloat, Size, check_arguments
-from farfield.functional import modulated_attention, modulated_linear, modulated_mlp
 from farfield.functional.internal import (
     ModulatedLayer,
     RelativePositionParameters,
+    modulated_attention,
+    modulated_linear,
+    modulated_mlp,
     modulated_weight,
     relative_position_scores,
 )
@@ -265,8 +267,8 @@ class ModAttn(nn.Module):
     $$q, k, v = \mathrm{ModLin}_{q, k, v}(x; c_u), \qquad
       y_u = \mathrm{ModLin}(\tilde y_u; c_u)$$
 
-    with the values that `farfield.functional.modulated_attention` gathers as $\tilde y$. Queries
-    and keys have no bias, as in the released code.
+    with the values that `farfield.functional.internal.modulated_attention` gathers as $\tilde y$.
+    Queries and keys have no bias, as in the released code.
 
     Args:
         num_features: Number of features of an element.

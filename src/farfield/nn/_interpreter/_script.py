@@ -14,7 +14,6 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core.internal import Depth, Size, check_arguments
-from farfield.functional import script
 from farfield.functional.internal import (
     LineParameters,
     LineRules,
@@ -23,6 +22,7 @@ from farfield.functional.internal import (
     ScriptTrace,
     folded_query,
     line_of_code,
+    script,
     script_trace,
 )
 from farfield.nn._interpreter._modulated import ModAttn, ModMLP, RelativePosition
@@ -297,7 +297,7 @@ class Script(nn.Module):
         )
 
     def functional(self, num_items: int, *, mask: Tensor | None = None) -> ScriptParameters:
-        """Build the weights for so many elements, for `farfield.functional.script`.
+        """Build the weights for so many elements, for `farfield.functional.internal.script`.
 
         Args:
             num_items: Number of elements of a set.

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional import type_inference
 from farfield.functional.internal import (
     TypingParameters,
     default_layer,
+    type_inference,
 )
 
 
@@ -64,7 +64,7 @@ class TypeInference(nn.Module):
         self.to(device=device, dtype=dtype)
 
     def functional(self) -> TypingParameters:
-        """Return the weights for `farfield.functional.type_inference`."""
+        """Return the weights for `farfield.functional.internal.type_inference`."""
         return TypingParameters(
             self.norm.weight,
             self.norm.bias,

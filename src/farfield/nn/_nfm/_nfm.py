@@ -267,7 +267,7 @@ class NFM(nn.Module):
             x: The state.
             written: All that it may read.
             layer: Its number, from 0.
-            generator: Where attention is drawn from instead, as in `farfield.functional.nfm_read`.
+            generator: Source of random attention, as in `farfield.functional.internal.nfm_read`.
 
         Raises:
             ValueError: If nothing was written, the layer does not read, or a shape does not fit.

@@ -11,11 +11,11 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core.internal import Depth, Size, check_arguments
-from farfield.functional import nfm_read
 from farfield.functional.internal import (
     NFMRules,
     WrittenState,
     causal_attention,
+    nfm_read,
     xavier_layer,
 )
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
@@ -36,7 +36,7 @@ class CausalTransformer(SequenceLayer):
     code of positions; here every step has an output, which later ones do not change.
 
     With `layer_heads` each block reads all states before it, position by position, by a neural
-    function module without weights (`farfield.functional.nfm_read`):
+    function module without weights (`farfield.functional.internal.nfm_read`):
 
     $$a = \mathrm{NFM}(x; x_0, …, x), \qquad u = x + W_o \, \mathrm{Attention}(\mathrm{LN}(a))$$
 

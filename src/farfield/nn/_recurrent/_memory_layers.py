@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional import dnc, relational_memory
 from farfield.functional.internal import (
     DNCParameters,
     DNCState,
@@ -17,6 +16,7 @@ from farfield.functional.internal import (
     NTMParameters,
     NTMState,
     RelationalMemoryParameters,
+    dnc,
     dnc_interface_sizes,
     entity_network,
     linear_layer,
@@ -24,6 +24,7 @@ from farfield.functional.internal import (
     lstm_weights,
     ntm_heads,
     ntm_states,
+    relational_memory,
     uninitialized,
     xavier_layer,
 )

@@ -187,7 +187,7 @@ MOST_HEADS = 4
 
 @final
 class Mechanisms(nn.Module):
-    """The weights of one layer of `RIMs`, laid out as `farfield.functional.rims` takes them.
+    """The weights of one layer of `RIMs`, in the layout of `farfield.functional.internal.rims`.
 
     Args:
         input_size: Number of features of an element of the input.
@@ -227,7 +227,7 @@ class Mechanisms(nn.Module):
         self._num_active, self._wiring = num_active, wiring
 
     def functional(self) -> tuple[RIMsParameters, RIMsRules]:
-        """Return weights and rules for `farfield.functional.rims`."""
+        """Return weights and rules for `farfield.functional.internal.rims`."""
         attention, communication = self.input_attention, self.communication
         parameters = RIMsParameters(
             self.weight_ih,
