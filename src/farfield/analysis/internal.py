@@ -5,6 +5,7 @@ from farfield.analysis._embeddings import ComponentFit as ComponentFit
 from farfield.analysis._embeddings import Embeddings as Embeddings
 from farfield.analysis._embeddings import FirstComponent as FirstComponent
 from farfield.analysis._embeddings import first_component as first_component
+from farfield.analysis._forecast import Forecast as Forecast
 from farfield.analysis._learning import LinearFit as LinearFit
 from farfield.analysis._learning import TimeCourse as TimeCourse
 from farfield.analysis._learning import linear_fit as linear_fit

@@ -23,6 +23,7 @@ from farfield.experiments import Choice, Experiment, Search, Spec
 from farfield.records import Store, selection_of
 from farfield.reports import Comparison, ExtrapolationProfile, Tabular, extrapolation_profile
 from farfield.reports.internal import Point
+from farfield.suites._forecasts import forecasts_of
 from farfield.suites._recorded import Recorded, recorded
 from farfield.suites._suites import SUITES, Item, Suite
 from farfield.suites._tuning import Entrant, Tuned, rivals_of, search_of, trials_of
@@ -231,6 +232,11 @@ class Benchmark:
             values=tuple(values),
         )  # fmt: skip
 
+    @property
+    def forecasts(self) -> Tabular:
+        """Forecasts at the farthest regime of each task from nearer regimes, beside the scores."""
+        return forecasts_of(self.name, self.comparison.profiles)
+
     def __str__(self) -> str:
         tables = [f"{table}\n" for table in self._tables]
         return "\n".join([*tables, *self._remarks])
@@ -242,11 +248,12 @@ class Benchmark:
 
     @property
     def _tables(self) -> list[Tabular]:
-        """Summary, aggregates over test regimes where there are several, and the chosen values."""
+        """Summary, aggregates over test regimes and forecasts if any, and the chosen values."""
         found = self.comparison.aggregates
         aggregates = [found] if any(row["regimes"] > 1 for row in found.values) else []
         chosen = [trials_of(self.choices, chosen_alone=True)] if self.choices else []
-        return [self.summary, *aggregates, *chosen]
+        forecasts = [self.forecasts] if self.forecasts.cells else []
+        return [self.summary, *aggregates, *forecasts, *chosen]
 
     @property
     def _remarks(self) -> list[str]:
@@ -260,12 +267,14 @@ class Benchmark:
     def write(self, folder: str | Path) -> list[Path]:
         """Write the picture and the tables: as `Comparison.write`, and `summary.csv`.
 
-        Where values were tuned, `tuning.csv` lists all of them.
+        Where values were tuned, `tuning.csv` lists all of them; where a task has three regimes or
+        more, `forecasts.csv` has the forecasts at the farthest.
 
         Args:
             folder: Where to; made if need be.
         """
         tables = {"summary": self.summary} | ({"tuning": self.tuning} if self.choices else {})
+        tables |= {"forecasts": self.forecasts} if self.forecasts.cells else {}
         written = [one.write(Path(folder) / f"{name}.csv") for name, one in tables.items()]
         return [*self.comparison.write(folder), *written]
 
