@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from farfield.analysis import forecast
 from farfield.reports import ExtrapolationProfile, Tabular
@@ -65,7 +66,7 @@ def _curves(
     return {who: points for who, points in found.items() if own == set(points)}
 
 
-def _row(name: str, curves: Curves) -> dict[str, float | int | str]:
+def _row(name: str, curves: Curves) -> dict[str, Any]:
     """Return forecast, measurement and ranks at the farthest distance."""
     points = curves[name]
     *_, at = sorted(points)
