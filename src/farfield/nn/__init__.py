@@ -18,8 +18,6 @@ from farfield.nn._encoders._linear_encoders import WordEncoder as WordEncoder
 from farfield.nn._encoders._moment_encoder import MomentEncoder as MomentEncoder
 from farfield.nn._encoders._panels import FigureEncoder as FigureEncoder
 from farfield.nn._encoders._panels import PanelEncoder as PanelEncoder
-from farfield.nn._encoders._planes import PerNonlinearity as PerNonlinearity
-from farfield.nn._encoders._planes import PerProjection as PerProjection
 from farfield.nn._encoders._planes import PlanesEncoder as PlanesEncoder
 from farfield.nn._encoders._planes import PlanesNFMEncoder as PlanesNFMEncoder
 from farfield.nn._encoders._pose_encoder import PoseEncoder as PoseEncoder
@@ -76,6 +74,8 @@ from farfield.nn._recurrent._memory_layers import (
 from farfield.nn._recurrent._normalized_layers import NormalizedGRU as NormalizedGRU
 from farfield.nn._recurrent._normalized_layers import NormalizedLSTM as NormalizedLSTM
 from farfield.nn._recurrent._normalized_layers import NormalizedRNN as NormalizedRNN
+from farfield.nn._recurrent._recurrence import PerNonlinearity as PerNonlinearity
+from farfield.nn._recurrent._recurrence import PerProjection as PerProjection
 from farfield.nn._rims._mechanisms import Communication as Communication
 from farfield.nn._rims._mechanisms import InputAttention as InputAttention
 from farfield.nn._rims._mechanisms import Wiring as Wiring

@@ -2,7 +2,6 @@
 
 from farfield._exports import exported
 from farfield.nn._control._value_heads import NoisyLinear as NoisyLinear
-from farfield.nn._encoders._planes import Placement as Placement
 from farfield.nn._interpreter._modulated import ModAttn as ModAttn
 from farfield.nn._interpreter._modulated import ModLin as ModLin
 from farfield.nn._interpreter._modulated import ModMLP as ModMLP
@@ -11,5 +10,6 @@ from farfield.nn._interpreter._script import LineOfCode as LineOfCode
 from farfield.nn._interpreter._script import Script as Script
 from farfield.nn._interpreter._type_inference import TypeInference as TypeInference
 from farfield.nn._nfm._multi_pass import LayerRead as LayerRead
+from farfield.nn._recurrent._recurrence import Placement as Placement
 
 __all__ = exported(vars())

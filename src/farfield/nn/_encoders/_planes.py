@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Final, Protocol, final, runtime_checkable
+from typing import ClassVar, Final, final
 
 import torch
 from jaxtyping import Float, Shaped
@@ -24,87 +22,6 @@ from farfield.functional.internal import (
 )
 from farfield.nn._encoders._encoders import check_items
 from farfield.nn._nfm._multi_pass import LayerRead, MultiPass
-
-
-@runtime_checkable
-class Placement(Protocol):
-    """Placement of normalizers in a recurrent cell, with their widths.
-
-    A normalizer can precede each non-linearity, by the name of the non-linearity in the cell, and
-    each of the two projections with the gates side by side, `"input"` for $W_x x_t$ and `"hidden"`
-    for $W_h h_{t-1}$. Names left out get no normalizer, so any other choice is a class with this
-    method.
-
-    Reference:
-        ren2017, section 4.2 and appendix B, which have two of them.
-    """
-
-    def widths(
-        self, gates: Sequence[str], carried: Sequence[str], hidden_size: int
-    ) -> Mapping[str, int]:
-        """Return the number of features of each normalizer, by name.
-
-        Args:
-            gates: Names of the non-linearities that the projections feed, in their order.
-            carried: Names of the non-linearities that the carried state feeds.
-        """
-        ...
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class PerNonlinearity:
-    r"""A normalizer before each non-linearity, on the summed input of that one alone.
-
-    $$\bar\sigma(x) = \sigma(N(x)), \qquad \overline{\tanh}(x) = \tanh(N(x))$$
-
-    replace $\sigma$ and $\tanh$, with a normalizer $N$ for each: five in an LSTM
-    (input gate, forget gate, candidate, output gate, new cell), three in a GRU (reset gate, update
-    gate, candidate), one in a plain recurrent network. `PerProjection` normalizes all gates
-    together, before the sum.
-
-    Reference:
-        ren2017, equations 10, 11, 19 and 20.
-    """
-
-    def widths(
-        self, gates: Sequence[str], carried: Sequence[str], hidden_size: int
-    ) -> Mapping[str, int]:
-        """Return the width of the hidden state for each non-linearity.
-
-        Args:
-            gates: Names of the non-linearities that the projections feed, in their order.
-            carried: Names of the non-linearities that the carried state feeds.
-        """
-        return dict.fromkeys((*gates, *carried), hidden_size)
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class PerProjection:
-    r"""The classical placement: a normalizer on each projection, gates side by side.
-
-    $$h_t = g(N_x(W_x x_t + b_x) + N_h(W_h h_{t-1} + b_h))$$
-
-    with the inputs $g$ of all gates as one vector, and in an LSTM another normalizer on the new
-    cell before its $\tanh$. `PerNonlinearity` has a normalizer for each gate, after the sum.
-
-    Reference:
-        ren2017, section 4.2 and equation 9, and the last paragraph of appendix B.
-    """
-
-    def widths(
-        self, gates: Sequence[str], carried: Sequence[str], hidden_size: int
-    ) -> Mapping[str, int]:
-        """Return the width of all gates for the projections, of the hidden state for the cell.
-
-        Args:
-            gates: Names of the non-linearities that the projections feed, in their order.
-            carried: Names of the non-linearities that the carried state feeds.
-        """
-        projections = dict.fromkeys(("input", "hidden"), len(gates) * hidden_size)
-        return projections | dict.fromkeys(carried, hidden_size)
-
 
 VIEWS: Final = ((16, 2, 1), (32, 2, 1), (64, 2, 1))
 """Channels, side and stride of the convolutions for views of 7×7 cells."""

@@ -12,10 +12,9 @@ from torch.types import Device
 
 from farfield.core.internal import Depth, Fraction, Size, check_arguments
 from farfield.functional.internal import divisive_lstm
-from farfield.nn._encoders._planes import PerProjection, Placement
 from farfield.nn._norm._divisive_norm import DivisiveNorm1d
 from farfield.nn._recurrent._fused_layers import check_projection
-from farfield.nn._recurrent._recurrence import Normalized, Recurrence
+from farfield.nn._recurrent._recurrence import Normalized, PerProjection, Placement, Recurrence
 from farfield.nn._recurrent._states import State
 
 

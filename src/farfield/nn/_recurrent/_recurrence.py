@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, final, runtime_checkable
 
 import torch
@@ -12,7 +13,6 @@ from torch.types import Device
 from farfield.core.internal import Depth, Fraction, Size, check_arguments
 from farfield.functional import Indexed
 from farfield.functional.internal import linear
-from farfield.nn._encoders._planes import PerNonlinearity, Placement
 from farfield.nn._norm._context_norm import ContextNorm, ContextWhitening
 from farfield.nn._norm._field_norm import (
     BatchContextNorm,
@@ -30,6 +30,86 @@ _OVER_TIME = (
     SlidingContextNorm,
 )
 """Normalizers that would take `(batch, feature)` for the time steps of one problem."""
+
+
+@runtime_checkable
+class Placement(Protocol):
+    """Placement of normalizers in a recurrent cell, with their widths.
+
+    A normalizer can precede each non-linearity, by the name of the non-linearity in the cell, and
+    each of the two projections with the gates side by side, `"input"` for $W_x x_t$ and `"hidden"`
+    for $W_h h_{t-1}$. Names left out get no normalizer, so any other choice is a class with this
+    method.
+
+    Reference:
+        ren2017, section 4.2 and appendix B, which have two of them.
+    """
+
+    def widths(
+        self, gates: Sequence[str], carried: Sequence[str], hidden_size: int
+    ) -> Mapping[str, int]:
+        """Return the number of features of each normalizer, by name.
+
+        Args:
+            gates: Names of the non-linearities that the projections feed, in their order.
+            carried: Names of the non-linearities that the carried state feeds.
+        """
+        ...
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PerNonlinearity:
+    r"""A normalizer before each non-linearity, on the summed input of that one alone.
+
+    $$\bar\sigma(x) = \sigma(N(x)), \qquad \overline{\tanh}(x) = \tanh(N(x))$$
+
+    replace $\sigma$ and $\tanh$, with a normalizer $N$ for each: five in an LSTM
+    (input gate, forget gate, candidate, output gate, new cell), three in a GRU (reset gate, update
+    gate, candidate), one in a plain recurrent network. `PerProjection` normalizes all gates
+    together, before the sum.
+
+    Reference:
+        ren2017, equations 10, 11, 19 and 20.
+    """
+
+    def widths(
+        self, gates: Sequence[str], carried: Sequence[str], hidden_size: int
+    ) -> Mapping[str, int]:
+        """Return the width of the hidden state for each non-linearity.
+
+        Args:
+            gates: Names of the non-linearities that the projections feed, in their order.
+            carried: Names of the non-linearities that the carried state feeds.
+        """
+        return dict.fromkeys((*gates, *carried), hidden_size)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PerProjection:
+    r"""The classical placement: a normalizer on each projection, gates side by side.
+
+    $$h_t = g(N_x(W_x x_t + b_x) + N_h(W_h h_{t-1} + b_h))$$
+
+    with the inputs $g$ of all gates as one vector, and in an LSTM another normalizer on the new
+    cell before its $\tanh$. `PerNonlinearity` has a normalizer for each gate, after the sum.
+
+    Reference:
+        ren2017, section 4.2 and equation 9, and the last paragraph of appendix B.
+    """
+
+    def widths(
+        self, gates: Sequence[str], carried: Sequence[str], hidden_size: int
+    ) -> Mapping[str, int]:
+        """Return the width of all gates for the projections, of the hidden state for the cell.
+
+        Args:
+            gates: Names of the non-linearities that the projections feed, in their order.
+            carried: Names of the non-linearities that the carried state feeds.
+        """
+        projections = dict.fromkeys(("input", "hidden"), len(gates) * hidden_size)
+        return projections | dict.fromkeys(carried, hidden_size)
 
 
 @final
