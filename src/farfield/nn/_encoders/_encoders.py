@@ -22,8 +22,51 @@ _CHANNELS = 32
 _STRIDES = 8
 
 
+class GrayEncoder(nn.Module):
+    """Base of encoders of gray images: a subclass builds its layers, and embeds checked images.
+
+    Args:
+        item_shape: Height and width of an image in pixels.
+
+    Shape:
+        `(item, height, width)` to `(item, out_features)`.
+
+    Raises:
+        ValueError: If a side or `out_features` is below 1.
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        item_shape: tuple[Size, ...] = (32, 32),
+        *,
+        out_features: Size = 128,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.item_shape = check_item_shape(item_shape)
+        self.out_features = out_features
+        self._build(generator)
+        self.to(device=device, dtype=dtype)
+
+    def _build(self, generator: torch.Generator | None) -> None:
+        """Build the layers for `item_shape` and `out_features`."""
+        raise NotImplementedError
+
+    def _embed(self, items: Tensor) -> Tensor:
+        """Embed images of the right shape."""
+        raise NotImplementedError
+
+    def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
+        """Embed every item."""
+        check_items(items, self.item_shape)
+        return self._embed(items)
+
+
 @final
-class ConvEncoder(nn.Module):
+class ConvEncoder(GrayEncoder):
     """Three convolutions and two layers, each with a ReLU, the last one included.
 
     Convolutions of 4×4 with stride 2, padding 1 and 32 channels halve the image three times;
@@ -31,9 +74,6 @@ class ConvEncoder(nn.Module):
 
     Args:
         item_shape: Height and width of an image in pixels, each a multiple of 8.
-
-    Shape:
-        `(item, height, width)` to `(item, out_features)`.
 
     Attributes:
         conv1, conv2, conv3: The convolutions.
@@ -48,35 +88,20 @@ class ConvEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
-    def __init__(
-        self,
-        item_shape: tuple[Size, ...] = (32, 32),
-        *,
-        out_features: Size = 128,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__()
-        self.item_shape = check_item_shape(item_shape)
+    def _build(self, generator: torch.Generator | None) -> None:
         if any(side % _STRIDES for side in self.item_shape):
             raise ValueError(
                 f"item_shape must have sides that are multiples of {_STRIDES} (three halvings), "
                 f"got {self.item_shape}"
             )
-        self.out_features = out_features
         rows = math.prod(side // _STRIDES for side in self.item_shape) * _CHANNELS
         self.conv1 = _convolution(1, generator)
         self.conv2 = _convolution(_CHANNELS, generator)
         self.conv3 = _convolution(_CHANNELS, generator)
         self.fc1 = relu_layer(rows, 256, generator)
-        self.fc2 = relu_layer(256, out_features, generator)
-        self.to(device=device, dtype=dtype)
+        self.fc2 = relu_layer(256, self.out_features, generator)
 
-    def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
-        """Embed every item."""
-        check_items(items, self.item_shape)
+    def _embed(self, items: Tensor) -> Tensor:
         # Strides with the channels last: convolutions take a sixth less time on a CPU.
         maps = items.unsqueeze(-1).permute(0, 3, 1, 2)
         for convolution in (self.conv1, self.conv2, self.conv3):
@@ -85,20 +110,11 @@ class ConvEncoder(nn.Module):
 
 
 @final
-class MLPEncoder(nn.Module):
+class MLPEncoder(GrayEncoder):
     """Three layers of 512, 256 and `out_features` units on the flat image, each with a ReLU.
-
-    Args:
-        item_shape: Height and width of an image in pixels.
-
-    Shape:
-        `(item, height, width)` to `(item, out_features)`.
 
     Attributes:
         fc1, fc2, fc3: The layers.
-
-    Raises:
-        ValueError: If a side or `out_features` is below 1.
 
     Reference:
         webb2021, appendix A.5.4.
@@ -106,50 +122,29 @@ class MLPEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
-    def __init__(
-        self,
-        item_shape: tuple[Size, ...] = (32, 32),
-        *,
-        out_features: Size = 128,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__()
-        self.item_shape = check_item_shape(item_shape)
-        self.out_features = out_features
+    def _build(self, generator: torch.Generator | None) -> None:
         self.fc1 = relu_layer(math.prod(self.item_shape), 512, generator)
         self.fc2 = relu_layer(512, 256, generator)
-        self.fc3 = relu_layer(256, out_features, generator)
-        self.to(device=device, dtype=dtype)
+        self.fc3 = relu_layer(256, self.out_features, generator)
 
-    def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
-        """Embed every item."""
-        check_items(items, self.item_shape)
+    def _embed(self, items: Tensor) -> Tensor:
         hidden = torch.relu(self.fc2(torch.relu(self.fc1(items.flatten(1)))))
         return torch.relu(self.fc3(hidden))
 
 
 @final
-class RandomEncoder(nn.Module):
+class RandomEncoder(GrayEncoder):
     """One random layer with a ReLU that is never trained.
 
-    A score that a reasoner reaches on it owes nothing to learned features.
+    A score that a reasoner reaches on it owes nothing to learned features. Gradients reach the
+    items alone.
 
     Args:
-        item_shape: Height and width of an image in pixels.
         generator: Where the weights are drawn from; None is torch's global generator.
-
-    Shape:
-        `(item, height, width)` to `(item, out_features)`.
 
     Attributes:
         weight: Buffer of `(out_features, height · width)`, Kaiming normal.
         bias: Buffer of `(out_features,)`, zero.
-
-    Raises:
-        ValueError: If a side or `out_features` is below 1.
 
     Reference:
         webb2021, appendix A.5.4.
@@ -158,27 +153,12 @@ class RandomEncoder(nn.Module):
     weight: Tensor
     bias: Tensor
 
-    @check_arguments
-    def __init__(
-        self,
-        item_shape: tuple[Size, ...] = (32, 32),
-        *,
-        out_features: Size = 128,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__()
-        self.item_shape = check_item_shape(item_shape)
-        self.out_features = out_features
-        drawn = relu_layer(math.prod(self.item_shape), out_features, generator)
+    def _build(self, generator: torch.Generator | None) -> None:
+        drawn = relu_layer(math.prod(self.item_shape), self.out_features, generator)
         self.register_buffer("weight", drawn.weight.detach())
         self.register_buffer("bias", drawn.bias.detach())
-        self.to(device=device, dtype=dtype)
 
-    def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
-        """Embed every item; gradients reach the items alone, if they ask for any."""
-        check_items(items, self.item_shape)
+    def _embed(self, items: Tensor) -> Tensor:
         return torch.relu(F.linear(items.flatten(1), self.weight, self.bias))
 
 
