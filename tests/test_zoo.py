@@ -162,6 +162,7 @@ UNCITED = {
     "check_truncation",
     "differing",
     "is_recorded",
+    "is_autocast",
     "is_transformed",
     "linear",
     "uninitialized",

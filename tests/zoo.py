@@ -2153,6 +2153,7 @@ ELSEWHERE = {
     "Overlay",
     "differing",
     "is_recorded",
+    "is_autocast",
     "is_transformed",
     "kaiming_normal_",
     "lstm_controller",

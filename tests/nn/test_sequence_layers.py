@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
 
 import numpy as np
@@ -331,35 +333,111 @@ def test_without_gradients_the_outputs_are_the_same(name: str) -> None:
     assert_same(unwatched, module(x))
 
 
-COMPILED = """
-import sys
-import torch
-from torch._dynamo.testing import CompileCounter
-from farfield.nn import SEQUENCE_LAYERS, NormalizedGRU, NormalizedLSTM, NormalizedRNN, RIMs
+LAYERS = """
+from functools import partial
+from torch import nn
+from farfield.nn import SEQUENCE_LAYERS, NormalizedGRU, NormalizedLSTM, NormalizedRNN
 
 small = {"dnc": {"slot_size": 2}, "ntm": {"slot_size": 2}, "holding-rnn": {"num_groups": 4}}
 small |= {"entnet": {"num_slots": 2}, "relational-memory-core": {"num_slots": 2, "num_heads": 2}}
 small |= {"rims": {"num_mechanisms": 2, "num_active": 1, "num_layers": 2}}
 layers = {name: cls(3, 8, **small.get(name, {})) for name, cls in SEQUENCE_LAYERS.items()}
-layers |= {cls: cls(3, 8, 2) for cls in (NormalizedRNN, NormalizedGRU, NormalizedLSTM)}
-for name in sys.argv[1:] or layers:
-    layer = layers[name]
-    torch._dynamo.reset()
-    counter = CompileCounter()
-    compiled = torch.compile(layer, backend=counter, fullgraph=True)
-    for batch in (4, 5, 6, 700):
-        x = torch.randn(2, batch, 3)
-        torch.testing.assert_close(compiled(x)[0], layer(x)[0], rtol=1e-4, atol=1e-5)
-    assert counter.frame_count <= 2, (name, counter.frame_count)
+layers |= {cls.__name__: cls(3, 8, 2) for cls in (NormalizedRNN, NormalizedGRU, NormalizedLSTM)}
 """
-"""The second program is for any number of sequences."""
+
+COMPILED = (
+    LAYERS
+    + """
+import sys
+import torch
+
+def nodes_of(layer, sizes):
+    torch.compiler.reset()
+    graphs = []
+    def count(graph, _):
+        graphs.append(len(graph.graph.nodes))
+        return graph.forward
+    compiled = torch.compile(layer, backend=count, fullgraph=True)
+    for size in sizes:
+        x = torch.randn(*size, 3)
+        torch.testing.assert_close(compiled(x)[0], layer(x)[0], rtol=1e-4, atol=1e-5)
+    return graphs
+
+for name in sys.argv[1:] or layers:
+    nodes, again = (nodes_of(layers[name], [(steps, 4)]) for steps in (20, 40))
+    assert len(nodes) == 1 and nodes == again, (name, nodes, again)
+    assert nodes[0] <= (150 if name == "causal-transformer" else 45), (name, nodes)
+    # The second program is for any number of sequences.
+    assert len(nodes_of(layers[name], [(2, batch) for batch in (4, 5, 6, 700)])) <= 2, name
+"""
+)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("names", some(["gru holding-rnn"], ["gru holding-rnn", ""]))
-def test_layers_compile_as_one_graph_for_any_batch(names: str) -> None:
+def test_layers_compile_as_one_graph_for_any_steps_and_batch(names: str) -> None:
     """By themselves: the shape hook of the tests wraps functions, and torch cannot look into it."""
     status, _, errors = run_forked(COMPILED, *names.split())
+    assert status == 0, errors
+
+
+TRAINED = (
+    LAYERS
+    + """
+import sys
+from copy import deepcopy
+import torch
+
+def gradients(call, layer, x):
+    outputs, state = call(x)
+    parts = state if isinstance(state, tuple) else (state,)
+    loss = outputs.square().sum() + sum(part.sin().sum() for part in parts)
+    of = [x, *layer.parameters()]
+    first, second = (
+        torch.autograd.grad(loss, of, retain_graph=True, allow_unused=True, materialize_grads=True)
+        for _ in range(2)
+    )
+    assert all(map(torch.equal, first, second))
+    return [outputs, *parts, *first]
+
+backend, *names = sys.argv[1:]
+layers["batch norm"] = NormalizedLSTM(3, 8, normalizer=nn.BatchNorm1d)
+layers["dropout"] = NormalizedGRU(3, 8, 2, dropout=0.5)
+for name in names:
+    torch.compiler.reset()
+    compiled, eager = layers[name], deepcopy(layers[name])
+    call = torch.compile(compiled, backend=backend, fullgraph=True)
+    x = torch.randn(5, 4, 3, requires_grad=True)
+    for _ in range(2):
+        found = []
+        for run, layer in ((call, compiled), (eager, eager)):
+            torch.manual_seed(0)
+            found.append(gradients(run, layer, x))
+        torch.testing.assert_close(*found, rtol=0, atol=0)
+        for ours, theirs in zip(compiled.buffers(), eager.buffers(), strict=True):
+            assert torch.equal(ours, theirs), name
+    # Another layer with these sizes takes the same program, and its own options.
+    eager.dropout = 0.0
+    with torch.no_grad():
+        again = torch.compile(eager, backend=backend, fullgraph=True)(x)
+        torch.testing.assert_close(again, eager(x), rtol=0, atol=0)
+"""
+)
+
+
+@pytest.mark.slow
+def test_compiled_layers_have_the_values_and_gradients_of_eager_mode() -> None:
+    names = ["batch norm", "dropout", "rims"]
+    status, _, errors = run_forked(TRAINED, "aot_eager", *names)
+    assert status == 0, errors
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    shutil.which(os.environ.get("CXX", "g++")) is None, reason="inductor needs a C++ compiler"
+)
+def test_inductor_compiles_a_layer() -> None:
+    status, _, errors = run_forked(TRAINED, "inductor", "holding-rnn")
     assert status == 0, errors
 
 

@@ -10,6 +10,7 @@ from farfield.functional._attention._self_attention import self_attention as sel
 from farfield.functional._attention._self_attention import (
     sinusoidal_position as sinusoidal_position,
 )
+from farfield.functional._autograd._products import is_autocast as is_autocast
 from farfield.functional._autograd._products import is_recorded as is_recorded
 from farfield.functional._autograd._products import is_transformed as is_transformed
 from farfield.functional._autograd._products import linear as linear

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
 from farfield.functional import Indexed
 from farfield.nn._input_checks import check_dtype, check_input_size
+from farfield.nn._operator import OneOperator
 from farfield.nn._recurrent._packed import Walk, pieces_of, sizes_of
 from farfield.nn._recurrent._states import State, checked_state
 
@@ -18,7 +19,7 @@ Run = Callable[[Any, State], tuple[Tensor, State]]
 """Function from inputs `(time, batch, feature)` and a state to outputs and the last state."""
 
 
-class SequenceLayer(nn.Module):
+class SequenceLayer(OneOperator):
     """A layer over sequences, called as `torch.nn.LSTM` is: `outputs, state = layer(input, hx)`.
 
     A sequence in two pieces, the second begun with the last state of the first, has the outputs of
@@ -59,6 +60,19 @@ class SequenceLayer(nn.Module):
         """Run all steps: outputs for `(time, batch, feature)` and the last state."""
         raise NotImplementedError
 
+    def _is_operator(self) -> bool:
+        # The operator returns states of the size given.
+        return self.growing_axis is None and super()._is_operator()
+
+    def _run_operator(self, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
+        """Run all steps as one operator of a compiled program."""
+        inputs = [x.items, x.index] if isinstance(x, Indexed) else [x]
+        return self._operate(inputs, state, (*x.shape[:2], self.hidden_size))
+
+    def _compute(self, inputs: Sequence[Tensor], state: State) -> tuple[Tensor, State]:
+        run: Run = self._run
+        return run(inputs[0] if len(inputs) == 1 else Indexed(*inputs), state)
+
     def _feature_axes(self, num_axes: int) -> int:
         """Return the number of axes of an input at one step of one sequence.
 
@@ -74,7 +88,8 @@ class SequenceLayer(nn.Module):
         hx: Tensor | State | None = None,
     ) -> tuple[Tensor | PackedSequence, Tensor | State]:
         """Return the outputs after every step, in the form of the input, and the last state."""
-        outputs, last = self._read(input, hx, self._run)
+        run = self._run_operator if self._is_operator() else self._run
+        outputs, last = self._read(input, hx, run)
         return outputs, last if len(last) > 1 else last[0]
 
     def _read(
