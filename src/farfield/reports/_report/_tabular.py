@@ -256,7 +256,9 @@ class Tabular:
                 words = "<br>".join(lines)
                 shown = f"<b>{words}</b>" if (row, column) in self.bold else words
                 side = "right" if column else "left"
-                found.append(f'<{tag} style="text-align: {side}">{shown}</{tag}>')
+                style = f"text-align: {side}; padding: 0 .6em"
+                style += "; white-space: nowrap" if tag == "td" else ""
+                found.append(f'<{tag} style="{style}">{shown}</{tag}>')
             return f"<tr>{''.join(found)}</tr>"
 
         rows = "".join(line(cells, "td", row) for row, cells in enumerate(self.cells))

@@ -40,7 +40,8 @@ body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #20242c; bac
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
 h1 { font-size: 1.3rem; } h2 { font-size: 1.05rem; margin-top: 2rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .88rem; }
-th, td { padding: .25rem .7rem; text-align: right; border-bottom: 1px solid #d9dce1; }
+th, td { padding: .25rem .5rem; text-align: right; border-bottom: 1px solid #d9dce1; }
+td { white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; } th { color: #5f6670; font-weight: 600; }
 img { width: 100%; height: auto; } .notes { color: #5f6670; }
 """
