@@ -45,6 +45,12 @@ def exported(claim: Claim) -> list:
     return []
 
 
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An empty cache folder."""
+    monkeypatch.setenv("FARFIELD_CACHE", str(tmp_path / "cache"))
+
+
 @pytest.fixture(scope="session")
 def explored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Explored]:
     """Two small trained networks, and exports of two cells of `webb2021/table-9`."""

@@ -31,6 +31,7 @@ from farfield.experiments import AgentNetwork, Experiment, Recipe, Spec
 from farfield.explorer import application
 from farfield.explorer._app import TEMPLATES
 from farfield.explorer._inside import maps_of
+from farfield.explorer._kept_counts import kept_counts
 from farfield.explorer._pages import GROUPS, network, network_picture, problems
 from farfield.explorer._source import Source
 from farfield.explorer._titles import distinct, title_of
@@ -389,6 +390,37 @@ def test_verdicts_of_a_paper_are_bars_that_cover_all_its_cells(
     assert [float(x) for _, x, _ in bars] == pytest.approx([0, *np.cumsum(widths)[:-1]], abs=0.01)
     assert "<title>1 reproduced</title>" in page
     assert not set().union(*GROUPS.values()) ^ {*Verdict}
+
+
+def test_verdicts_are_counted_once_until_a_file_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_for: list[int] = []
+
+    def count() -> dict[str, int]:
+        asked_for.append(1)
+        return {"reproduced": len(asked_for)}
+
+    def counted(paper: str = "webb2021") -> int:
+        return kept_counts(paper, [tmp_path / "results"], count)["reproduced"]
+
+    exports = tmp_path / "results" / "webb2021"
+    exports.mkdir(parents=True)
+    (exports / "table-1.jsonl").write_text("one\n")
+    assert [counted(), counted()] == [1, 1]
+    assert counted("lamb2022") == 2
+    (exports.parent / "lamb2022").mkdir()
+    (exports.parent / "lamb2022" / "table-1.jsonl").write_text("one\n")
+    assert [counted(), counted("lamb2022")] == [1, 3]
+    (exports / "table-1.jsonl").write_text("one\ntwo\n")
+    assert [counted(), counted()] == [4, 4]
+    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
+    assert [counted(), counted()] == [5, 5]
+    (tmp_path / "cache" / "explorer" / "verdicts-webb2021.json").write_text("[]")
+    assert [counted(), counted()] == [6, 6]
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("FARFIELD_CACHE", str(tmp_path / "file"))  # nothing can be kept
+    assert [counted(), counted()] == [7, 8]
 
 
 def test_the_overview_shows_the_latest_experiments_and_one_chart(explored: Explored) -> None:

@@ -2,6 +2,7 @@
 
 from farfield._exports import exported
 from farfield.experiments._describe import arrays_of as arrays_of
+from farfield.experiments._describe import describe as describe
 from farfield.experiments._describe import names_of_others as names_of_others
 from farfield.experiments._describe import public_path as public_path
 from farfield.experiments._describe import restore as restore

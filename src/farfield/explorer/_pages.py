@@ -20,6 +20,7 @@ from farfield.core import stream
 from farfield.core.internal import REFERENCES, UnknownNameError, excerpt
 from farfield.execution.internal import UnderWay, runs_under_way, unreadable_progress
 from farfield.explorer._inside import answer_of, maps_of, mechanisms_of
+from farfield.explorer._kept_counts import kept_counts
 from farfield.explorer._source import Curve, Looked, Source
 from farfield.explorer._titles import title_of
 from farfield.models import GAN
@@ -103,21 +104,24 @@ def verdicts(source: Source, query: Query) -> Context:
         query: `paper`.
     """
     paper = _known("paper", query.get("paper") or FIRST.partition("/")[0], PRINTED)
-    rows = [
-        row
-        for name in TABLES
-        if name.partition("/")[0] == paper
-        for row in source.results(name).report.rows
-    ]
-    counts = Counter(row.judgement.verdict for row in rows)
+
+    def count() -> dict[str, int]:
+        names = [name for name in TABLES if name.partition("/")[0] == paper]
+        rows = [row for name in names for row in source.results(name).report.rows]
+        return Counter(row.judgement.verdict.value for row in rows)
+
+    counts = Counter(kept_counts(paper, source.folders, count))
+    cells = counts.total()
     bars, start = [], 0.0
     for group, some in GROUPS.items():
-        if count := sum(counts[verdict] for verdict in some):
-            words = ", ".join(f"{counts[one]} {one.value}" for one in some if counts[one])
-            width = 100 * count / len(rows)
-            bars.append((group, count, round(start, 3), round(width, 3), words))
+        if here := sum(counts[verdict.value] for verdict in some):
+            words = ", ".join(
+                f"{counts[one.value]} {one.value}" for one in some if counts[one.value]
+            )
+            width = 100 * here / cells
+            bars.append((group, here, round(start, 3), round(width, 3), words))
             start += width
-    return {"paper": paper, "title": REFERENCES[paper].title, "bars": bars, "cells": len(rows)}
+    return {"paper": paper, "title": REFERENCES[paper].title, "bars": bars, "cells": cells}
 
 
 def overview(source: Source, _: Query) -> Context:

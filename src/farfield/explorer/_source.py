@@ -182,6 +182,11 @@ class Source:
         return Store(self.folder)
 
     @property
+    def folders(self) -> tuple[Path, ...]:
+        """Folders of records and exports."""
+        return tuple(self._exports)
+
+    @property
     def notes(self) -> list[str]:
         """Files that cannot be read, each with the reason."""
         return [f"{name} cannot be read: {reason}" for name, reason in [*self._damage.items()]]

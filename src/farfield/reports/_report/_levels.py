@@ -17,12 +17,12 @@ from torch import Tensor
 
 from farfield.core import Problems, stream
 from farfield.core.internal import excerpt, expand_home, printable, read_regular
-from farfield.experiments import Experiment
+from farfield.experiments.internal import describe
 from farfield.metrics.internal import measure_of
 from farfield.records import StoreError
 from farfield.records.internal import write_whole
 from farfield.reproductions import Claim
-from farfield.tasks import Environment, ProblemTask, expert_score, is_at_hand
+from farfield.tasks import Environment, ProblemTask, Task, expert_score, is_at_hand
 from farfield.tasks.internal import FurtherScores, HasExpert, SetScores, metric_of
 
 ORACLE_PROBLEMS: Final = 200
@@ -120,7 +120,7 @@ class Levels:
             claim: Whose task, regime and metric.
         """
         task: Any = claim.experiment.task
-        described = _described(claim.experiment)
+        described = _described(task)
         key = _key(described, claim.regime, claim.metric)
         if key not in self._known and not self._measures:
             return Level(math.nan, math.nan)
@@ -154,9 +154,9 @@ class Levels:
 
 
 @cache
-def _described(experiment: Experiment) -> dict[str, Any]:
-    """Return the task of an experiment as JSON; the cells of a row share theirs."""
-    described: dict[str, Any] = experiment.to_json()["task"]
+def _described(task: Task) -> dict[str, Any]:
+    """Return a task as JSON; the cells of a table share theirs."""
+    described: dict[str, Any] = describe(task)
     return described
 
 
