@@ -103,6 +103,12 @@ def test_a_recipe_needs_items_of_training() -> None:
         mend(Crossings(*DATA["training"]), DATA["test"], train=train, **OPTIONS)
 
 
+def test_too_few_items_to_hold_some_out_are_named() -> None:
+    few = DATA | {"training": series(140, 0)}
+    with pytest.raises(ValueError, match=r"training must have at least 150 items.* got 140"):
+        mend(Crossings(*few["training"]), few, train=train, **OPTIONS)
+
+
 def test_noise_is_chosen_by_no_test_item() -> None:
     """Mends that only draw other networks gain nothing beyond chance, whatever is chosen."""
     rng = np.random.default_rng(0)

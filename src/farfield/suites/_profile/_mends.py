@@ -23,6 +23,7 @@ from farfield.suites._profile._curves import Measured
 from farfield.suites._profile._mend import Mend, candidates, fronted, match_for
 from farfield.suites._profile._page import write_all
 from farfield.suites._profile._profile import (
+    FEWEST,
     ShiftProfile,
     numbered,
     profile,
@@ -160,6 +161,11 @@ def _trained(
     order = stream(before.seed, "mend", "held out").numpy().permutation(len(x0))
     cut = round((1 - HELD_OUT) * len(x0))
     fit, held = np.sort(order[:cut]), np.sort(order[cut:])
+    if len(held) < FEWEST:
+        raise ValueError(
+            f"training must have at least {round(FEWEST / HELD_OUT)} items, a fifth of which is "
+            f"held out, got {len(x0)}"
+        )
     num_classes = len(np.unique(y0)) if y0.dtype.kind != "f" else 0
     device = options.get("device")
 
