@@ -1053,9 +1053,9 @@ MODULES = {
     ),
     "LikenessNet": Animal(
         build=lambda source: LikenessNet(
-            9, OUTPUTS, TIME, hidden_size=8, threshold=0.9, width=0.2, generator=source
+            16, OUTPUTS, TIME, hidden_size=8, width=0.2, generator=source
         ),
-        inputs=(torch.rand(BATCH, TIME, 9, generator=generator(7)),),
+        inputs=(torch.rand(BATCH, TIME, 16, generator=generator(7)),),
         shape=(BATCH, OUTPUTS),
     ),
     "DeepSets": Animal(
