@@ -1189,9 +1189,11 @@ MODULES = {
         shape=(BATCH, 5),
     ),
     "PoseEncoder": Animal(
-        build=lambda source: PoseEncoder((8, 6), side=3),
+        build=lambda source: nn.Sequential(
+            PoseEncoder((8, 6), side=3), LinearEncoder((9,), out_features=5, generator=source)
+        ),
         inputs=(torch.rand(BATCH, 8, 6, generator=generator(7)),),
-        shape=(BATCH, 9),
+        shape=(BATCH, 5),
     ),
     "SilhouetteEncoder": Animal(
         build=lambda source: SilhouetteEncoder(
