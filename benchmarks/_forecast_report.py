@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import f_oneway, rankdata, spearmanr
 
 from benchmarks._worker import ROOT
+from farfield._text import fixed
 from farfield.analysis import forecast
 from farfield.experiments import Experiment
 from farfield.records import Record
@@ -272,7 +273,7 @@ def halves(pair: Pair) -> float | None:
     if any(len(one) < 2 for one in pair.far.values()):
         return None
     first, second = (np.array([np.mean(one[n::2]) for one in pair.far.values()]) for n in (0, 1))
-    return correlation(first, second)
+    return round(correlation(first, second), 4)
 
 
 # --- Results -------------------------------------------------------------------------------------
@@ -301,10 +302,10 @@ def row_of(pair: Pair, development: Sequence[Pair], horizon: str, source: str) -
             for name, rule in RULES.items()
         },
         "halves": halves(pair),
-        "coverage": float(np.mean(inside)),
-        "width": float(np.mean([end.high - end.low for end in ends])),
-        "error": float(np.mean(np.abs(scores - truth))),
-        "regret": float(truth.max() - truth[scores.argmax()]),
+        "coverage": round(float(np.mean(inside)), 4),
+        "width": round(float(np.mean([end.high - end.low for end in ends])), 4),
+        "error": round(float(np.mean(np.abs(scores - truth))), 4),
+        "regret": round(float(truth.max() - truth[scores.argmax()]), 4),
     }  # fmt: skip
 
 
@@ -364,15 +365,16 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def _averages(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    def mean(key: str) -> float:
-        return float(np.mean([row[key] for row in rows if row[key] is not None]))
+    def mean(key: str) -> float | None:
+        values = [row[key] for row in rows if row[key] is not None]
+        return round(float(np.mean(values)), 4) if values else None
 
     rules = {}
     for name in RULES:
         values = [(row["task"], row["correlation"][name]) for row in rows]
         low, high = interval_over_tasks(values)
         average = float(np.mean([value for _, value in values]))
-        rules[name] = {"mean": average, "low": low, "high": high}
+        rules[name] = {"mean": round(average, 4), "low": round(low, 4), "high": round(high, 4)}
     return {
         "pairs": len(rows), "tasks": len({row["task"] for row in rows}), "rules": rules,
         "halves": mean("halves"), "coverage": mean("coverage"), "width": mean("width"),
@@ -428,7 +430,7 @@ def page(results: Mapping[str, Any]) -> str:
     table = [["rank by", *heads], ["---", *(["--:"] * len(columns))]]
     table += [[rule, *(_shown(found[one]["rules"][rule]) for one in columns)] for rule in RULES]
     table += [
-        [label, *(form(found[one][key]) for one in columns)]
+        [label, *("–" if found[one][key] is None else form(found[one][key]) for one in columns)]
         for label, key, form in (
             ("half of the networks there, no forecast", "halves", "{:.2f}".format),
             ("pairs", "pairs", str),
@@ -455,7 +457,7 @@ def page(results: Mapping[str, Any]) -> str:
         part = "held out" if row["held"] else "development"
         differ = "yes" if row["differs"] else "no"
         numbers = (
-            f"{by[rule]:.2f}" for rule in ("forecast", "second nearest regime", "validation")
+            fixed(by[rule], 2) for rule in ("forecast", "second nearest regime", "validation")
         )
         names = (row["task"], row["shift"], row["horizon"])
         pairs.append([*names, part, differ, *numbers, percent(row["coverage"])])
@@ -481,4 +483,5 @@ def _lines(table: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _shown(rule: Mapping[str, float]) -> str:
-    return f"{rule['mean']:.2f} [{rule['low']:.2f}, {rule['high']:.2f}]"
+    mean, low, high = (fixed(round(rule[key], 2) + 0.0, 2) for key in ("mean", "low", "high"))
+    return f"{mean} [{low}, {high}]"

@@ -9,8 +9,9 @@ steps, its standard error, and the number of networks. `in training` behind the 
 of the same networks on their training problems. Where the link leads to a figure, such as
 `results/lamb2022.md#figure-3-quick`, its title names a quantity that was measured on trained
 networks. Where it leads to `../benchmarks/results/guide`, its title names an advice, a mechanism
-and `wins`, `losses` or `gain` in the last file there. The test command fails when it would write
-something else.
+and `wins`, `losses` or `gain` in the last file there; where it leads to
+`../benchmarks/results/forecast`, pairs and a rule or a quantity. The test command fails when it
+would write something else.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from farfield._text import fixed
 from farfield.reports import tabular_of, tabulate
 from farfield.reports.internal import Levels, exported_at
 from farfield.reproductions import TABLES, Budget
@@ -32,6 +34,7 @@ FIND = exported_at(RESULTS, Budget.PAPER)
 IN_TRAINING = " in training"
 LEVELS = Levels(measure=False)  # no number of a page is a floor or a ceiling
 NUMBER = re.compile(r'\[[^]]*\](?=\(results/(\w+)\.md#([\w-]+) "([^"]+)"\))')
+FORECAST = re.compile(r'\[[^]]*\](?=\(\.\./benchmarks/results/forecast "([^"]+)"\))')
 GUIDED = re.compile(r'\[[^]]*\](?=\(\.\./benchmarks/results/guide "([^"]+)"\))')
 
 
@@ -100,12 +103,37 @@ def guided(title: str) -> str:
     return f"{row['gain']:+.1f}" if what == "gain" else f"{row[what]} of {row['sets']}"
 
 
+@cache
+def forecasted(title: str) -> str:
+    """Format the rank correlation of a rule over pairs, or another quantity of them.
+
+    Args:
+        title: Horizon, half, pairs, and rule or quantity, between slashes.
+
+    Raises:
+        ValueError: If there is no such rule or quantity.
+    """
+    pairs, _, what = title.rpartition("/")
+    path = DOCS.parent / "benchmarks" / "results" / "forecast" / "forecast.json"
+    found = json.loads(path.read_text("utf-8"))["summary"].get(pairs, {})
+    if what in found.get("rules", {}):
+        rule = found["rules"][what]
+        mean, low, high = (fixed(round(rule[key], 2) + 0.0, 2) for key in ("mean", "low", "high"))
+        return f"{mean} ({low} to {high})"
+    if what not in found:
+        raise ValueError(f"quantity must be one of {path.name}, got {title}")
+    if what == "coverage":
+        return f"{100 * found[what]:.0f} %"
+    return f"{found[what]}" if isinstance(found[what], int) else fixed(found[what], 2)
+
+
 def fill(page: str) -> str:
     """Fill the numbers of a page from the records.
 
     Args:
         page: The page, as Markdown.
     """
+    page = FORECAST.sub(lambda link: f"[{forecasted(link[1])}]", page)
     page = GUIDED.sub(lambda link: f"[{guided(link[1])}]", page)
     return NUMBER.sub(lambda link: f"[{number(f'{link[1]}/{link[2]}', link[3])}]", page)
 

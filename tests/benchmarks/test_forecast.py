@@ -65,6 +65,19 @@ def test_planted_curves_are_ranked_and_written() -> None:
     assert "| iris | s | half of the shift | held out | yes |" in text
 
 
+def test_the_page_and_a_pair_are_those_of_the_results() -> None:
+    results = json.loads((benchmark.RESULTS / "forecast.json").read_text("utf-8"))
+    page = (benchmark.RESULTS / "forecast.md").read_text("utf-8")
+    assert report.page(results) == page
+    curves = json.loads(benchmark.CURVES.read_text("utf-8"))["tasks"]
+    pairs = list(report.pairs_of_curves({"kmnist": curves["kmnist"]}, 2))
+    rows = {row["shift"]: row for row in results["rows"] if row["task"] == "kmnist"
+            and row["horizon"] == "half of the shift"}  # fmt: skip
+    for pair in pairs:
+        found = report.correlation(report.by_forecast(pair, []), pair.truth)
+        assert rows[pair.shift]["correlation"]["forecast"] == pytest.approx(found, abs=1e-4)
+
+
 def test_equal_mechanisms_have_no_ranks() -> None:
     pair = next(report.pairs_of_curves(tasks(["wine"]), 2))
     flat = {name: [0.5, 0.5] for name in NAMES}

@@ -33,6 +33,7 @@ WITH_PYTHON = [
     "docs/my-model.md",
     "docs/own-work.md",
     "docs/large-data.md",
+    "docs/which-mechanism.md",
 ]
 
 SHORTER = {

@@ -57,6 +57,17 @@ def test_a_number_that_is_wrong_or_of_no_cell_is_noticed(measured: dict) -> None
         measured["fill"](link.format("", "region-7"))
 
 
+def test_numbers_of_the_forecast_are_filled_in(measured: dict) -> None:
+    link = '[{}](../benchmarks/results/forecast "half of the shift/held out/differ/{}")'
+    right = measured["fill"](link.format("0.99", "forecast"))
+    assert re.fullmatch(r"\[\d\.\d\d \(\d\.\d\d to \d\.\d\d\)\].*", right)
+    assert measured["fill"](right) == right
+    assert re.fullmatch(r"\[\d+ %\].*", measured["fill"](link.format("", "coverage")))
+    assert re.fullmatch(r"\[\d+\].*", measured["fill"](link.format("", "pairs")))
+    with pytest.raises(ValueError, match="differ/luck"):
+        measured["fill"](link.format("", "luck"))
+
+
 def test_numbers_of_training_and_of_figures_are_filled_in(measured: dict) -> None:
     cell = "mechanisms-and-rules", "distribution-of-three/whitening-activation-l1/withheld-95"
     tested, trained = (
