@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from PIL import Image
@@ -1235,11 +1236,38 @@ def test_profile_of_an_own_model(farfield, folder: Path) -> None:
     ended = farfield(f"{words} --against first/profile.json {mends}")
     assert ended.status == 0
     assert "Against first/profile.json:" in ended.out
+    page = Path("reports/profile-middle_of_two-load-two/profile.html").read_text(encoding="utf-8")
+    assert page.index("<h2>Mends</h2>") < page.index("<h2>Against first/profile.json</h2>")
     assert "augmented" in ended.out
     assert Path("reports/profile-middle_of_two-load-two/trained.csv").is_file()
     ended = farfield(f"{words} --require '0+ 5'")
     assert ended.status == 1
     assert ended.err.startswith("farfield: 0+ must hold to 5 sd, fails at ")
+    ended = farfield(f"{words} --require '0+ 0.1'")
+    assert ended.out.splitlines()[-1].startswith("0+ must hold to 0.1 sd, holds to ")
+    ended = farfield(f"{words} --require 'noise 1'")  # refused before anything is measured
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.startswith("farfield: unknown shift 'noise'")
+
+
+def test_training_of_a_table_is_another_file(farfield, folder: Path) -> None:
+    Path("middle_of_table.py").write_text(OWN_MODEL.replace("x[:, 0]", 'x["a"]').replace(
+        "x[y == 0, 0]", 'x["a"][y == 0]').replace("x[y == 1, 0]", 'x["a"][y == 1]'))  # fmt: skip
+    rng = np.random.default_rng(0)
+    for name in ("test", "training"):
+        y = np.arange(200) % 2
+        table = pd.DataFrame({"a": rng.normal(size=200) + 3 * y - 1.5, "y": y})
+        table.to_csv(f"{name}.csv", index=False)
+    words = "profile middle_of_table.py:load test.csv --target y --shifts a --mend --seeds 1"
+    train = "--train middle_of_table.py:train"
+    ended = farfield(f"{words} {train}")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.startswith("farfield: data must have a set named training for train to learn")
+    ended = farfield(f"{words} {train} --training training.csv")
+    assert (ended.status, ended.err) == (0, "")
+    assert "augmented" in ended.out
+    ended = farfield(f"{words} --training none.csv")
+    assert ended.err == "farfield: path must be a file or a folder, there is no none.csv\n"
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,10 @@ def test_arrays_without_a_name_are_the_set_test(tmp_path: Path) -> None:
     np.testing.assert_array_equal(sets["test"][1], Y)
 
 
-def test_the_name_behind_the_hyphen_is_the_set(tmp_path: Path) -> None:
-    path = npz(tmp_path, **{"x-training": X, "y-training": Y, "x-far-3": X + 5, "x": X - 5})
-    sets = read_arrays(str(path))
+@pytest.mark.parametrize("mark", ["-", "_"])
+def test_the_name_behind_the_mark_is_the_set(mark: str, tmp_path: Path) -> None:
+    arrays = {f"x{mark}training": X, f"y{mark}training": Y, f"x{mark}far-3": X + 5, "x": X - 5}
+    sets = read_arrays(str(npz(tmp_path, **arrays)))
     assert {name: float(x[0, 0]) for name, (x, _) in sets.items()} == {
         "training": 1.0,
         "far-3": 6.0,
@@ -42,9 +43,11 @@ def test_the_name_behind_the_hyphen_is_the_set(tmp_path: Path) -> None:
     ("arrays", "words"),
     [
         ({"x": X, "y": np.array([0, 1, 1])}, "a target for each of 2 items"),
-        ({"y": Y}, r"must have an array x or x-NAME, got y"),
+        ({"y": Y}, r"must have an array x or x_NAME, got y"),
         ({"x": X, "y-far": Y}, "it lacks those of far"),
-        ({"x_train": X}, "must be named x and y, or x-NAME and y-NAME.*got 'x_train'"),
+        ({"train_x": X}, "must be named x and y, or x_NAME and y_NAME.*got 'train_x'"),
+        ({"x_train": X}, "learn from must be named x_training, got 'x_train'"),
+        ({"x_far": X, "x-far": X}, "must have each set once, got x-far, x_far"),
         ({"x-": X}, "got 'x-'"),
         ({"x": X, "y": np.array([0.5, np.nan])}, r"finite numbers, got nan in row 1 \(1 such"),
         ({"x": X.astype(object)}, "whole NPZ file of numbers or text: Object arrays"),
@@ -67,8 +70,9 @@ def test_files_that_are_no_npz_are_refused(tmp_path: Path) -> None:
     path.write_bytes(whole[:500])
     with pytest.raises(ValueError, match="must be a whole NPZ file"):
         read_arrays(path)
-    with pytest.raises(ValueError, match="must be a whole NPZ file"):
+    with pytest.raises(ValueError, match=r"path must be a file or a folder, there is no .*none"):
         read_arrays(tmp_path / "none.npz")
+    (tmp_path / "data.pkl").touch()
     with pytest.raises(ValueError, match=r"path must be a folder of pictures or a file \.npz"):
         read_arrays(tmp_path / "data.pkl")
     with pytest.raises(ValueError, match="target must be a column of a table, got 'y'"):

@@ -203,18 +203,22 @@ class Profile:
     a list of networks), the model itself, or a function from items to answers. A model is a torch
     module, or has predict_proba, decision_function or predict."""
     data: tyro.conf.Positional[Path]
-    """NPZ with x and y (x-training and y-training give range and spread), CSV or Parquet with
-    --target, or a folder of pictures in folders of classes."""
+    """NPZ with x and y, CSV or Parquet with --target, or a folder of pictures in folders of
+    classes."""
     target: str | None = None
     """Column of a table with the answers; without one, the model's own answers are right."""
+    training: Path | None = None
+    """File or folder with the items of training, which give range and spread, and from which
+    --train learns; not needed if an NPZ has x_training and y_training, or a folder a folder
+    training."""
     kind: Literal["images", "series", "table", "set", "text", "symbols"] | None = None
     """Kind of the items; found from type and shape if not given."""
     axes: str | None = None
     """Names of the axes, e.g. "item time feature" or "item channel height width"; found if only one
     reading is possible."""
     shifts: Annotated[str, tyro.conf.arg(metavar="NAMES")] = ""
-    """Shifts or groups, e.g. light,rotation; all that fit if not given. Groups: light, detail,
-    where, shape, number, who."""
+    """Shifts or groups, e.g. light,rotation; offset is offset+ and offset-; all that fit if not
+    given. Groups: light, detail, where, shape, number, who."""
     without: Annotated[str, tyro.conf.arg(metavar="NAMES")] = ""
     """Shifts or groups to leave out: shifts that change the right answer."""
     columns: Annotated[str, tyro.conf.arg(metavar="NAMES")] = ""

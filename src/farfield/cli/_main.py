@@ -247,7 +247,7 @@ def _check(command: object) -> None:
             check_machine(command.device, command.workers)
     if isinstance(command, Bench | Explore | Training | Reproduce | Report | Runs | Show | Verify):
         _nearest_folder("records", command.records)
-    if isinstance(command, Bench | Reproduce | Report):
+    if isinstance(command, Bench | Profile | Reproduce | Report):
         _check_writable("out", command.out or REPORTS)
 
 
@@ -281,9 +281,12 @@ def _action(command: object, rest: Sequence[str]) -> Callable[[], object]:
     return partial(act, command, *words)
 
 
-def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Show a warning in one line, without the line of code that gave it."""
-    _say(str(message), 0)
+def _warn(
+    message: Warning | str, category: type[Warning], filename: str, *_: Any, **__: Any
+) -> None:
+    """Show a warning in one line; one of another package names its kind and its file."""
+    origin = "" if category is UserWarning else f"{category.__name__} of {Path(filename).name}: "
+    _say(f"{origin}{message}", 0)
 
 
 def _say(message: str, status: int, stream: TextIO | None = None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from torch import nn
@@ -11,9 +12,9 @@ from torch import nn
 from farfield.cli._arguments import REPORTS, Profile
 from farfield.cli._console import make_console, say
 from farfield.core import FarfieldError
-from farfield.core.internal import printable
+from farfield.core.internal import UnknownNameError, printable
 from farfield.suites import mend, profile
-from farfield.suites.internal import import_own, read_profile
+from farfield.suites.internal import import_own, names_of_shifts, read_profile
 from farfield.tasks.internal import read_arrays
 
 OPTIONS = ("kind", "axes", "level", "items", "minutes", "seed", "device")
@@ -36,6 +37,8 @@ def profile_model(command: Profile) -> None:
     if command.train and not command.mend:
         raise ValueError("train is of --mend: give both, or neither")
     data = read_arrays(command.data, target=command.target)
+    if command.training is not None:
+        data["training"] = _training(command, data)
     console = make_console()
     options: dict[str, Any] = {
         **{name: getattr(command, name) for name in OPTIONS},
@@ -44,6 +47,8 @@ def profile_model(command: Profile) -> None:
         "report": _show_progress if sys.stderr.isatty() else None,
     }
     model = load_model(command.model)
+    if required:
+        _check_required(required, data, options)
     mends = None
     if command.mend:
         train = None if command.train is None else load_function(command.train)
@@ -55,12 +60,43 @@ def profile_model(command: Profile) -> None:
     file, _, name = command.model.rpartition(":")
     stem = file.rpartition("/")[2].removesuffix(".py")
     folder = command.out or REPORTS / f"profile-{stem}-{name}-{command.data.stem}"
-    for path in (mends or found).write(folder):
+    moved = None if earlier is None else found.against(earlier)
+    sections = {} if moved is None else {f"Against {command.against}": str(moved)}
+    for heading, text in sections.items():
+        say(console, f"{printable(heading)}:\n\n{text}\n")
+    for path in (mends or found).write(folder, sections):
         say(console, f"  {printable(path)}")
-    if earlier is not None:
-        say(console, f"Against {printable(command.against)}:\n\n{found.against(earlier)}\n")
     if failures := found.require(required):
         raise FarfieldError("; ".join(failures))
+    for name, least in required.items():
+        curve = found[name]
+        say(console, f"{name} must hold to {least:g} {curve.unit}, holds to {curve.failure}")
+
+
+def _training(command: Profile, data: Mapping[str, Any]) -> Any:
+    """Read the set of training from the file or folder beside the data.
+
+    Raises:
+        ValueError: If the data have such a set, or the file has several sets and none of training.
+    """
+    path = command.training
+    if path is None or "training" in data:
+        raise ValueError(f"training must be left out where {command.data} has a set training")
+    sets = read_arrays(path, target=command.target)
+    if len(sets) > 1 and "training" not in sets:
+        raise ValueError(f"training must be a file of one set, {path} has {', '.join(sets)}")
+    return sets["training"] if "training" in sets else next(iter(sets.values()))
+
+
+def _check_required(
+    required: Mapping[str, float], data: Mapping[str, Any], options: Mapping[str, Any]
+) -> None:
+    """Raise `UnknownNameError` for a required shift that will not be measured."""
+    given = {name: options[name] for name in ("kind", "axes", "shifts", "without", "columns")}
+    names = names_of_shifts(data, **given)
+    for name in required:
+        if name not in names:
+            raise UnknownNameError("shift", name, names)
 
 
 def _show_progress(name: str) -> None:

@@ -11,6 +11,7 @@ from farfield.suites._bench import planned_jobs as planned_jobs
 from farfield.suites._profile._mend import Mend as Mend
 from farfield.suites._profile._mends import Mends as Mends
 from farfield.suites._profile._profile import ShiftProfile as ShiftProfile
+from farfield.suites._profile._profile import names_of_shifts as names_of_shifts
 from farfield.suites._profile._saved import read_profile as read_profile
 from farfield.suites._recorded import Recorded as Recorded
 from farfield.suites._recorded import record_suite as record_suite

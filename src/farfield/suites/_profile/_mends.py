@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, final
 
 import numpy as np
@@ -62,13 +63,16 @@ class Mends:
     trained: Tabular | None
     chosen: str
 
-    def write(self, folder: str | Path) -> tuple[Path, ...]:
+    def write(
+        self, folder: str | Path, sections: Mapping[str, str] = MappingProxyType({})
+    ) -> tuple[Path, ...]:
         """Write the page and files of the profile, and the tables of the mends.
 
         Args:
             folder: Folder, which is made if it is missing.
+            sections: Paragraphs and Markdown tables of more sections of the page, by heading.
         """
-        paths = write_all(self.before, folder, str(self))
+        paths = write_all(self.before, folder, {"Mends": str(self), **sections})
         tables = {"mended": None if self.after is None else self.after.against(self.before),
                   "trained": self.trained}  # fmt: skip
         into = expand_home(folder)
@@ -128,6 +132,8 @@ def mend(
             mends.
     """
     x, _, training = sets_of(data)
+    if train is not None:
+        _labeled(data)
     before = profile(model, data, **options)
     kind, axes = options.get("kind"), options.get("axes")
     known = describe_items(x, kind=kind, axes=axes, training=training)
@@ -151,13 +157,7 @@ def _trained(
     options: Mapping[str, Any],
 ) -> tuple[Tabular, str]:
     """Train every mend over the seeds; choose on held-out items, score on the test items."""
-    sets = sets_of_task(data) if isinstance(data, ProblemTask) else data
-    if not isinstance(sets, Mapping) or "training" not in sets:
-        raise ValueError("data must have a set named training for train to learn from")
-    x0, y0, _ = sets_of(sets["training"])
-    x, y, _ = sets_of(data)
-    if y0 is None or y is None:
-        raise ValueError("data must have labels for train to learn from")
+    x0, y0, x, y = _labeled(data)
     order = stream(before.seed, "mend", "held out").numpy().permutation(len(x0))
     cut = round((1 - HELD_OUT) * len(x0))
     fit, held = np.sort(order[:cut]), np.sort(order[cut:])
@@ -211,6 +211,25 @@ def _trained(
     if not chosen or able[chosen] <= base.held.mean():
         chosen = ""
     return _table(found, list(failing), chosen), chosen
+
+
+def _labeled(data: Any) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
+    """Return items and labels of training, and those of the test.
+
+    Raises:
+        ValueError: If there are no items of training, or no labels.
+    """
+    sets = sets_of_task(data) if isinstance(data, ProblemTask) else data
+    if not isinstance(sets, Mapping) or "training" not in sets:
+        raise ValueError(
+            "data must have a set named training for train to learn from: x_training and "
+            "y_training of an NPZ, or --training FILE"
+        )
+    x0, y0, _ = sets_of(sets["training"])
+    x, y, _ = sets_of(data)
+    if y0 is None or y is None:
+        raise ValueError("data must have labels for train to learn from")
+    return x0, y0, x, y
 
 
 @final

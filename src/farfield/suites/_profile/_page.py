@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 MOST_PANELS: Final = 16
 """Most curves of a picture."""
 
+MOST_COLUMNS: Final = 9
+"""Most columns of a table in the size of the text; one with more is set smaller."""
+
 COLUMNS: Final = 4
 """Panels side by side."""
 
@@ -36,23 +40,23 @@ LIMITS: Final = (
 """Last sentence of a page."""
 
 STYLE: Final = """
-body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #20242c; background: #fff;
+body { margin: 2rem auto; max-width: 66rem; padding: 0 1rem; color: #20242c; background: #fff;
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
 h1 { font-size: 1.3rem; } h2 { font-size: 1.05rem; margin-top: 2rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .88rem; }
 th, td { padding: .25rem .5rem; text-align: right; border-bottom: 1px solid #d9dce1; }
-td { white-space: nowrap; }
+td { white-space: nowrap; } .many { font-size: .78rem; }
 th:first-child, td:first-child { text-align: left; } th { color: #5f6670; font-weight: 600; }
 img { width: 100%; height: auto; } .notes { color: #5f6670; }
 """
 
 
-def page(found: ShiftProfile, mends: str = "") -> str:
+def page(found: ShiftProfile, sections: Mapping[str, str] = MappingProxyType({})) -> str:
     """Format a profile as one HTML page that needs no other file.
 
     Args:
         found: The profile.
-        mends: Paragraphs and Markdown tables on mends; empty for none.
+        sections: Paragraphs and Markdown tables of more sections, by heading.
     """
     parts = [
         f"<h1>{_text(found.subject)}</h1>",
@@ -63,9 +67,9 @@ def page(found: ShiftProfile, mends: str = "") -> str:
     if found.broken:
         picture = base64.b64encode(_png(draw_curves(found))).decode()
         parts.append(f'<p><img alt="Curves" src="data:image/png;base64,{picture}"></p>')
-    if mends:
-        parts.append("<h2>Mends</h2>")
-        parts += map(_html_block, mends.split("\n\n"))
+    for heading, text in sections.items():
+        parts.append(f"<h2>{_text(heading)}</h2>")
+        parts += map(_html_block, text.split("\n\n"))
     parts += [f'<p class="notes">{_text(line)}</p>' for line in found.rest.split("\n")]
     parts.append(f'<p class="notes">{_text(LIMITS)}</p>')
     head = (
@@ -96,7 +100,8 @@ def _html_table(table: Tabular) -> str:
     rows = "".join(
         f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>\n" for row in table.cells
     )
-    return f'<div class="wide"><table><tr>{head}</tr>\n{rows}</table></div>'
+    kind = ' class="many"' if len(table.headings) > MOST_COLUMNS else ""
+    return f'<div class="wide"><table{kind}><tr>{head}</tr>\n{rows}</table></div>'
 
 
 def _png(figure: Figure) -> bytes:
@@ -169,20 +174,22 @@ def _draw_items(axes: Axes, curve: Curve, theme: Theme) -> None:
         axes.plot(series[0, :, 0], color=color, linewidth=0.9)
 
 
-def write_all(found: ShiftProfile, folder: str | Path, mends: str = "") -> tuple[Path, ...]:
+def write_all(
+    found: ShiftProfile, folder: str | Path, sections: Mapping[str, str]
+) -> tuple[Path, ...]:
     """Write page, picture, tables and the profile itself.
 
     Args:
         found: The profile.
         folder: Folder, which is made if it is missing.
-        mends: Paragraphs and Markdown tables on mends; empty for none.
+        sections: Paragraphs and Markdown tables of more sections of the page, by heading.
     """
     from farfield.suites._profile._saved import to_json  # noqa: PLC0415 — it reads profiles
 
     into = expand_home(folder)
     into.mkdir(parents=True, exist_ok=True)
     written = {
-        "profile.html": page(found, mends).encode(),
+        "profile.html": page(found, sections).encode(),
         "points.csv": found.table.csv().encode(),
         "curves.csv": _curves_table(found).csv().encode(),
         "table.md": f"{found.table}\n".encode(),

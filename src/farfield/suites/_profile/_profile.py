@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, final
 
 import numpy as np
@@ -60,6 +61,14 @@ LEARNED: Final = ("training", "validation", "unlabelled")
 
 MOST_NAMED: Final = 12
 """Most shifts that are named although nothing happens."""
+
+MOST_ROWS: Final = 30
+"""Most rows of a printed table."""
+
+UNNAMED: Final = (
+    "Columns without names are taken to be a table; with the kind series they are time steps."
+)
+"""Note on an array with two axes."""
 
 ENOUGH: Final = 0.1
 """Least gain over the floor, as a share of the room above it."""
@@ -118,8 +127,12 @@ class ShiftProfile:
         return found[name]
 
     def __str__(self) -> str:
-        table = self.table if self.broken else "No shift breaks it."
-        return f"{self.heading}\n\n{table}\n\n{self.rest}"
+        table = self.table
+        shown = Tabular(headings=table.headings, cells=table.cells[:MOST_ROWS], values=())
+        more = len(table.cells) - MOST_ROWS
+        text = str(shown) if self.broken else "No shift breaks it."
+        text += f"\n\n{more} more break it; points.csv has all." if more > 0 else ""
+        return f"{self.heading}\n\n{text}\n\n{self.rest}"
 
     def _repr_html_(self) -> str:
         from farfield.suites._profile._page import page  # noqa: PLC0415 — loads matplotlib
@@ -149,7 +162,7 @@ class ShiftProfile:
             *holds[:MOST_NAMED],
             *([f"{len(holds) - MOST_NAMED} more"] * (len(holds) > MOST_NAMED)),
         ]
-        lines = [f"Hold to the end: {', '.join(shown) or 'none'}."]
+        lines = [f"Hold to the end: {', '.join(shown)}."] if shown else []
         if self.skipped:
             skipped = "; ".join(f"{name} ({reason})" for name, reason in self.skipped.items())
             lines.append(f"Not tried: {skipped}.")
@@ -226,15 +239,18 @@ class ShiftProfile:
         headings = ("shift", "before", "after", "moved by", "clearly")
         return Tabular(headings=headings, cells=tuple(rows), values=tuple(values))
 
-    def write(self, folder: str | Path) -> tuple[Path, ...]:
+    def write(
+        self, folder: str | Path, sections: Mapping[str, str] = MappingProxyType({})
+    ) -> tuple[Path, ...]:
         """Write the page, the picture, the tables and the profile itself.
 
         Args:
             folder: Folder, which is made if it is missing.
+            sections: Paragraphs and Markdown tables of more sections of the page, by heading.
         """
         from farfield.suites._profile._page import write_all  # noqa: PLC0415 — loads matplotlib
 
-        return write_all(self, folder)
+        return write_all(self, folder, sections)
 
 
 def _percent(score: float) -> str:
@@ -348,6 +364,8 @@ def profile(  # noqa: PLR0913 — each is an option of the command
         x, y = rows_of(x, chosen), None if y is None else y[chosen]
         wanted = _wanted(shifts_of(known, x, y, columns), shifts, without)
     measured, metric, notes = _measured(answerers, x, y, seed)
+    if known.kind == "table" and kind is None and isinstance(x, np.ndarray):
+        notes.append(UNNAMED)
     plain = measured.scores(measured.answers(x)).mean(0)
     resampling = Resampling(count=len(plain), seed=seed, strata=measured.strata)
     means = np.sort(resampling.means(plain[None])[:, 0])
@@ -546,7 +564,7 @@ def _wanted(
     """Return the shifts that a user wants, in the order offered, with shifts of his own behind."""
     own = [one for one in shifts if isinstance(one, Shift)]
     names = [one for one in shifts if isinstance(one, str)]
-    known = {one.name for one in offered} | set(GROUPS)
+    known = {name for one in offered for name in _names(one)} | set(GROUPS)
     for argument, given in (("shifts", names), ("without", without)):
         unknown = [name for name in given if name not in known]
         if unknown:
@@ -557,10 +575,38 @@ def _wanted(
             )
     chosen = [
         one for one in offered
-        if (not shifts or {one.name, one.group} & set(names))
-        and not {one.name, one.group} & set(without)
+        if (not shifts or _names(one) & set(names)) and not _names(one) & set(without)
     ]  # fmt: skip
     return [*chosen, *own]
+
+
+def _names(shift: Shift) -> set[str]:
+    """Return the names of a shift: its own, the name without a sign, and its group."""
+    return {shift.name, shift.name.rstrip("+-×÷"), shift.group}
+
+
+def names_of_shifts(
+    data: Any,
+    *,
+    kind: str | None = None,
+    axes: str | None = None,
+    shifts: Sequence[str | Shift] = (),
+    without: Sequence[str] = (),
+    columns: Sequence[str] = (),
+) -> list[str]:
+    """Return the names of the shifts that a profile would measure.
+
+    Args:
+        data: Data, as for `profile`.
+        kind: Kind of the items.
+        axes: Names of the axes.
+        shifts: Names or groups of shifts, or shifts of your own.
+        without: Names or groups of shifts to leave out.
+        columns: Columns of a table that are shifted one by one.
+    """
+    x, y, training = sets_of(data)
+    known = describe_items(x, kind=kind, axes=axes, training=training)
+    return [one.name for one in _wanted(shifts_of(known, x, y, columns), shifts, without)]
 
 
 def _chosen(

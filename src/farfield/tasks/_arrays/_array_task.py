@@ -126,7 +126,7 @@ class ArrayTask(OneContext):
 
     Args:
         data: `(x, y)` by the name of the set, among them `training`; or the path of an NPZ file
-            with arrays `x-training`, `y-training`, … or of a folder of pictures in folders of sets
+            with arrays `x_training`, `y_training`, … or of a folder of pictures in folders of sets
             and classes. Instead of x, a CSV or Parquet file or a data frame, with y the name of
             its column of targets. The first axis of x counts the items. `unlabelled` is x alone.
         distances: Distance of each set from training; 0 of `test` and `validation`.

@@ -53,7 +53,7 @@ def read_arrays(path: str | PathLike[str], *, target: str | None = None) -> dict
 
     | path | items | targets | sets |
     |---|---|---|---|
-    | `.npz` | array `x` | array `y` | `x-training`, `y-training`: set `training` |
+    | `.npz` | array `x` | array `y` | `x_training` or `x-training`: set `training` |
     | `.csv`, `.parquet` | data frame of the other columns | column `target` | one |
     | folder of pictures | bytes, `(item, height, width)` or `(item, height, width, 3)` | names \
 of the folders of classes | folders above the classes |
@@ -71,6 +71,8 @@ of the folders of classes | folders above the classes |
             another length than its partner, or a target is missing or not a finite number.
     """
     found, ending = expand_home(path), Path(path).suffix.lower()
+    if not found.exists():
+        raise ValueError(f"path must be a file or a folder, there is no {printable(path)}")
     if ending in _TABLES and not found.is_dir():
         return _checked(found, {TEST: _read_table(found, target)})
     if target is not None:
@@ -117,8 +119,10 @@ def _read_npz(path: Path) -> dict[str, ArraySet]:
     """Read the sets of an NPZ file."""
     arrays = _arrays(path)
     x, y = ({_set_of(name): a for name, a in arrays.items() if name[0] == k} for k in "xy")
+    if len(x) + len(y) < len(arrays):
+        raise ValueError(f"{printable(path)} must have each set once, got {_some(arrays)}")
     if not x:
-        raise ValueError(f"{printable(path)} must have an array x or x-NAME, got {_some(arrays)}")
+        raise ValueError(f"{printable(path)} must have an array x or x_NAME, got {_some(arrays)}")
     if alone := y.keys() - x.keys():
         raise ValueError(
             f"{printable(path)} must have items for each y, it lacks those of {_some(alone)}"
@@ -127,7 +131,7 @@ def _read_npz(path: Path) -> dict[str, ArraySet]:
 
 
 def _set_of(name: str) -> str:
-    """Return the name of the set of an array: `training` of `x-training`."""
+    """Return the name of the set of an array: `training` of `x_training` or `x-training`."""
     return name[2:] or TEST
 
 
@@ -154,10 +158,12 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
 
 def _array(name: str, archive: Mapping[str, np.ndarray]) -> np.ndarray:
     """Read one array of an NPZ file."""
-    if name not in ("x", "y") and not (name[:2] in ("x-", "y-") and name[2:]):
+    if name not in ("x", "y") and not (name[:2] in ("x_", "y_", "x-", "y-") and name[2:]):
         raise ValueError(
-            f"its arrays must be named x and y, or x-NAME and y-NAME of the set NAME, got {name!r}"
+            f"its arrays must be named x and y, or x_NAME and y_NAME of the set NAME, got {name!r}"
         )
+    if name[2:] == "train":
+        raise ValueError(f"the set to learn from must be named {name}ing, got {name!r}")
     array = archive[name]
     if not isinstance(array, np.ndarray) or array.dtype.kind not in _KINDS:
         kind = getattr(array, "dtype", "no array")
