@@ -214,7 +214,7 @@ def _trained(
 
 
 def _labeled(data: Any) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
-    """Return items and labels of training, and those of the test.
+    """Return items and labels of the training set and of the test set.
 
     Raises:
         ValueError: If there are no items of training, or no labels.
