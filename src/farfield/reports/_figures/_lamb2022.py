@@ -53,8 +53,7 @@ FIGURE_2: Final = Figure(
     ),
     says=(
         Quote(
-            of="differing",
-            words="“distinct during the dormant part of the sequence” (Figure 2)",
+            of="differing", words="“distinct during the dormant part of the sequence” (Figure 2)"
         ),
     ),
     quick_networks=2,
@@ -109,10 +108,7 @@ SPIRAL: Final = Figure(
             of="manifold-mixup/hidden",
             words="“broader regions of low-confidence predictions” (Figure 1)",
         ),
-        Quote(
-            of="input-mixup/hidden",
-            words="“does produce regions of low confidence” (Figure 2)",
-        ),
+        Quote(of="input-mixup/hidden", words="“does produce regions of low confidence” (Figure 2)"),
         Quote(
             of="no-mixup/hidden",
             words="“assigned a prediction with very high confidence” (section 4.1)",
