@@ -40,7 +40,6 @@ def layers_of(network: Bound, layers: tuple[str, ...] | None) -> tuple[str, ...]
     """List the names of the layers at which problems are mixed in a network.
 
     Args:
-        network: The network.
         layers: Their names; `None` for the items and the layers that the network declares.
 
     Raises:
@@ -67,7 +66,6 @@ def check_hidden(network: Bound, layers: tuple[str, ...] | None) -> None:
     """Raise `ValueError` if a layer other than the items is not in a network.
 
     Args:
-        network: The network.
         layers: Names of layers; `None` for those that the network declares.
     """
     for name in layers_of(network, layers):
@@ -173,7 +171,6 @@ class _Mixing:
     layers before all of these are computed once for each item of the table.
 
     Args:
-        network: The network.
         problems: The batch.
         pairs: Pairs of `draw_pairs`.
         layers: Names of the layers.

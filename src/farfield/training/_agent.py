@@ -51,7 +51,6 @@ class OneAgent:
     """A single agent that acts in an environment and learns from its steps there.
 
     Args:
-        experiment: The experiment.
         start: The trained agent that the experiment starts from, by the names of its state; `None`
             where it starts from none.
 

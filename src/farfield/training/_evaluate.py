@@ -66,7 +66,6 @@ def problems_of_run(task: ProblemTask, seed: int) -> dict[str, Problems]:
     """Draw the sets of problems that run `seed` trains on and is scored on, by regime.
 
     Args:
-        task: The task.
         seed: Number of the run; every model sees the same problems under the same seed.
     """
     problems = stream(seed, "problems")
@@ -409,7 +408,6 @@ def evaluate(model: nn.Module, task: ProblemTask, *, seed: int = 0) -> dict[str,
 
     Args:
         model: Any module from `(items, index)` to outputs, e.g. `farfield.models.Relational`.
-        task: The task.
         seed: Which run's problems; a network should be scored with the split of shapes that it was
             trained with.
 
@@ -499,7 +497,6 @@ def can_be_together(model: nn.Module, task: ProblemTask, several: Sequence[Probl
 
     Args:
         model: One of the networks.
-        task: The task.
         several: The problems of each.
     """
     shapes = {problems.index.shape for problems in several}

@@ -48,7 +48,6 @@ def first_network(
     """Build the network of a seed before its first update.
 
     Args:
-        experiment: The experiment.
         start: The trained network that the experiment starts from, by the names of its state;
             `None` where it starts from none.
         weights: Source of its weights; that of the seed if `None`.
@@ -276,9 +275,6 @@ def embedded(network: nn.Module, problems: Problems) -> Problems:
 def trained_network(experiment: Experiment, seed: int, store: Store) -> nn.Module:
     """Build the network of a finished run, in evaluation mode, on the CPU.
 
-    Args:
-        experiment: The experiment.
-
     Raises:
         StoreError: If the weights are missing, damaged or those of another network.
     """
@@ -306,9 +302,6 @@ def trained_weights(experiment: Experiment, seed: int, store: Store) -> dict[str
 
     Where the record has no digest of it, from before there was one, the network is built to see
     whether the state fits it.
-
-    Args:
-        experiment: The experiment.
 
     Raises:
         StoreError: If the weights are missing, damaged or those of another network.

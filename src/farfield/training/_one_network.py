@@ -83,7 +83,6 @@ class OneNetwork:
     network without parameters is scored without an update.
 
     Args:
-        experiment: The experiment.
         dtype: Floating-point type of items and parameters.
         start: The trained network that the experiment starts from, by the names of its state;
             `None` where it starts from none.

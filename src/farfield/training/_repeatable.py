@@ -166,7 +166,6 @@ class Inputs:
     """Context manager that notes the inputs of a run beside its experiment.
 
     Args:
-        experiment: The experiment.
         checkpoint: File of the run, which is left out.
 
     Raises:
@@ -236,7 +235,6 @@ def changed_inputs(experiment: Experiment, recorded: Mapping[str, str]) -> list[
     """List the files that changed since a run read them, in words.
 
     Args:
-        experiment: The experiment.
         recorded: Result of `Inputs.files` in the run; files that this machine lacks are left out.
     """
     other = {name: digest for name, digest in recorded.items() if is_path(name)}

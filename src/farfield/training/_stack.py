@@ -205,7 +205,6 @@ class Stack:
     initial weights, the same as alone. In float64 the results are those of `OneNetwork`.
 
     Args:
-        experiment: The experiment.
         seeds: Numbers of the runs.
         dtype: Floating-point type of items and parameters.
         starts: The trained networks that the experiment starts from, one per seed; `None` where it
@@ -523,11 +522,7 @@ def _are_alike(first: Sequence[Tensor], second: Sequence[Tensor]) -> bool:
 
 
 def vmap_error(experiment: Experiment, device: str) -> str | None:
-    """Reason that the networks of an experiment cannot be one program, or `None` if they can.
-
-    Args:
-        experiment: The experiment.
-    """
+    """Reason that the networks of an experiment cannot be one program, or `None` if they can."""
     drawn = dataclasses.replace(experiment, starts_from=None)  # which weights does not matter
     try:
         with fixed_settings():

@@ -98,7 +98,6 @@ def held_generators(network: nn.Module, *owners: object) -> list[Generator]:
     and attributes of objects there, up to `DEPTH` inside each other.
 
     Args:
-        network: The network.
         owners: Tasks and objectives.
     """
     values = [
@@ -171,9 +170,6 @@ def plain_state(network: nn.Module) -> dict[str, Tensor]:
     """Collect plain attributes of the user's modules for a checkpoint: counters, hidden states.
 
     They are numbers, text, tensors, arrays, and lists, tuples and dictionaries of these.
-
-    Args:
-        network: The network.
     """
     tensors: dict[str, Tensor] = {}
     found: dict[str, dict[str, Any]] = {}
@@ -298,11 +294,7 @@ BUFFER = "buffer."
 
 
 def passing_buffers(network: nn.Module) -> dict[str, Tensor]:
-    """Collect the buffers that the state dictionary of a network leaves out.
-
-    Args:
-        network: The network.
-    """
+    """Collect the buffers that the state dictionary of a network leaves out."""
     kept = network.state_dict().keys()
     buffers = network.named_buffers(remove_duplicate=False)
     return {BUFFER + name: buffer for name, buffer in buffers if name not in kept}

@@ -152,7 +152,6 @@ def turns_of(
     """Make the turns of an experiment's players over the parameters of a network.
 
     Args:
-        experiment: The experiment.
         learned: Parameters that are trained, by name.
         stacked: Whether the first axis of parameters is that of networks.
 

@@ -55,7 +55,6 @@ class MultiPass(nn.Module):
     Reads and writes have separate weights in each pass.
 
     Args:
-        network: The network.
         layers: Names of its layers, as in `named_modules`, in the order in which they are called;
             each returns one tensor.
         num_features: Of the output of each of them.

@@ -49,7 +49,6 @@ def draw(drawing: Drawing, theme: Theme) -> Figure:
 
     Args:
         drawing: The panels.
-        theme: Colors.
     """
     heights = drawing.height if isinstance(drawing.height, Sequence) else [1.0] * len(drawing.rows)
     height = sum(heights) if isinstance(drawing.height, Sequence) else drawing.height

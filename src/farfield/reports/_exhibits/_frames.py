@@ -314,11 +314,7 @@ class Drawing:
     shares: str = ""
 
     def __call__(self, theme: Theme) -> Picture:
-        """Draw the panels.
-
-        Args:
-            theme: Colors.
-        """
+        """Draw the panels."""
         from farfield.reports._exhibits._drawings import draw  # noqa: PLC0415 — loads matplotlib
 
         return draw(self, theme)

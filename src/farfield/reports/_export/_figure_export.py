@@ -33,7 +33,6 @@ def images_of(claim: Claim, record: Record) -> str:
     """Format the text of the task's fields that the claim leaves free; empty if there are none.
 
     Args:
-        claim: The claim.
         record: One of its runs.
     """
     if not claim.free:

@@ -124,19 +124,11 @@ class Recorded:
                     self._rows.setdefault(row.claim.name, row)
 
     def row(self, claim: Claim) -> Row | None:
-        """Return records of a claim, at the most steps; `None` without records.
-
-        Args:
-            claim: The claim.
-        """
+        """Return records of a claim, at the most steps; `None` without records."""
         return self._rows.get(claim.name)
 
     def records(self, claim: Claim) -> Sequence[Record]:
-        """Return the networks of a claim, at the most steps.
-
-        Args:
-            claim: The claim.
-        """
+        """Return the networks of a claim, at the most steps."""
         row = self.row(claim)
         return () if row is None else row.records
 

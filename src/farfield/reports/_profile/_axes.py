@@ -32,7 +32,6 @@ def frame(
     Args:
         axes: Where to draw.
         rows: The cells of the panel.
-        theme: Colors.
         lowest: Where the axis starts; that of an error goes by its logarithm unless this is 0.
         highest: Where the axis of an error ends.
         across: Whether scores go across, not upward.
@@ -65,18 +64,13 @@ def draw_floors(line: Callable[..., object], rows: Iterable[Row], theme: Theme) 
     Args:
         line: Draws one at a score: `axhline` of some axes, or `axvline`.
         rows: The cells of the panel.
-        theme: Colors.
     """
     for level in {row.floor for row in rows}:
         line(level, color=theme.muted, linewidth=0.8, linestyle=FLOOR, zorder=1)
 
 
 def floor_mark(theme: Theme) -> dict[str, Line2D]:
-    """Return entries of a legend for the lines of `draw_floors`.
-
-    Args:
-        theme: Colors.
-    """
+    """Return entries of a legend for the lines of `draw_floors`."""
     return {"floor (chance)": Line2D([], [], color=theme.muted, linewidth=0.8, linestyle=FLOOR)}
 
 
@@ -97,7 +91,6 @@ def title(
         subject: Its name.
         rows: Its cells.
         shared: Common suffix of the rows, from `shared_suffix`.
-        theme: Colors.
         narrow: Whether four panels are side by side.
         note: Further words.
     """

@@ -49,7 +49,6 @@ class Pair:
 
     Args:
         task: Task of both.
-        regime: Name of the regime.
         first: Name of the model whose mean is reduced.
         second: Name of the model whose mean is subtracted.
         difference: First − second, as recorded, over all networks of both.
@@ -242,9 +241,6 @@ class Comparison:
         Filled markers are means, with 95 % intervals where there are three networks or more, dots
         single networks. Of more models than there are colors those of `against` and of the best of
         each panel are shown; of the others a thin line shows the mean.
-
-        Args:
-            theme: Colors.
         """
         from farfield.reports._profile._comparison_drawing import draw_profiles  # noqa: PLC0415
 

@@ -65,7 +65,6 @@ def draw_profiles(profiles: Profiles, against: str, theme: Theme) -> Figure:
     Args:
         profiles: Names of models with their profiles.
         against: Name of the model that always has a color.
-        theme: Colors.
     """
     panels: dict[str, list[tuple[str, ExtrapolationProfile]]] = {}
     for name, profile in profiles:
@@ -119,7 +118,6 @@ def _styles(names: Sequence[str], theme: Theme, strong: str | None) -> dict[str,
 
     Args:
         names: Names of the models.
-        theme: Colors.
         strong: Name of the model in ink.
     """
     styles = {}

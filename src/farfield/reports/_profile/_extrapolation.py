@@ -31,7 +31,6 @@ class Point:
     """Scores of networks at one distance from training, as recorded.
 
     Args:
-        regime: Name of the regime.
         distance: How far it lies from training.
         unit: Unit of the distance.
         values: Score of each network that did not diverge.

@@ -49,7 +49,6 @@ def side_by_side(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
     Args:
         axes: Where to draw.
         series: The models, each with one cell.
-        theme: Colors.
     """
     for place, one in enumerate(series):
         (row,) = one.rows
@@ -72,7 +71,6 @@ def one_below_another(axes: Axes, series: Sequence[Series], theme: Theme) -> Non
     Args:
         axes: Where to draw.
         series: The models, each with one cell, from the top.
-        theme: Colors.
     """
     for place, one in enumerate(series):
         (row,) = one.rows
@@ -93,7 +91,6 @@ def by_column(axes: Axes, series: Sequence[Series], columns: Sequence[str], them
         axes: Where to draw.
         series: The models.
         columns: The columns, from the top.
-        theme: Colors.
     """
     apart = BAND / max(1, len(series) - 1)
     for number, one in enumerate(series):
@@ -122,7 +119,6 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
     Args:
         axes: Where to draw.
         series: The models.
-        theme: Colors.
     """
     distances = sorted({row.distance for one in series for row in one.rows})
     places = {distance: place for place, distance in enumerate(distances)}

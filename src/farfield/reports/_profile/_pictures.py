@@ -23,7 +23,6 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Picture:
 
     Args:
         report: The table with its records.
-        theme: Colors.
     """
     from farfield.reports._profile._profile_drawing import draw_report  # noqa: PLC0415
 

@@ -48,7 +48,6 @@ def draw_report(report: Report, theme: Theme) -> Figure:
 
     Args:
         report: The table with its records.
-        theme: Colors.
     """
     panels = report.subjects
     flat = all(distances(rows) == 1 for rows in panels.values())

@@ -94,7 +94,6 @@ def series_of(rows: Sequence[Row], theme: Theme, shared: str) -> list[Series]:
 
     Args:
         rows: The cells of the panel.
-        theme: Colors.
         shared: Suffix left off the labels, from `shared_suffix`.
     """
     by_row: dict[str, list[Row]] = {}

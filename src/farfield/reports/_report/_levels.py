@@ -60,7 +60,6 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     Args:
         task: The task as an experiment describes it, its version in it.
-        regime: Name of the regime.
         metric: Name of the score.
         floor: The floor; `None` if unknown.
         ceiling: The ceiling; `None` if unknown.

@@ -34,7 +34,6 @@ class Row:
 
     Args:
         name: Name of the cell within the table.
-        claim: The claim.
         judgement: The verdict and its grounds.
         records: Networks of ours, by seed.
         floor: Score of answers that ignore the problem, in the published unit; NaN if unknown.

@@ -98,11 +98,7 @@ def published(row: Row) -> str:
 
 
 def goal(claim: Claim) -> str:
-    """Write the goal of a claim, e.g. `≥ 99.5`, or `≤ 0.01` for an error; `–` without a goal.
-
-    Args:
-        claim: The claim.
-    """
+    """Write the goal of a claim, e.g. `≥ 99.5`, or `≤ 0.01` for an error; `–` without a goal."""
     number = claim.published
     if isinstance(number, Published) or number.goal is None:
         return MISSING

@@ -461,11 +461,7 @@ class ArrayTask(OneContext):
         return torch.from_numpy(numbers), {"variance": variance.expand(len(numbers), -1)}
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """Sample `n` problems of a regime, with replacement.
-
-        Args:
-            n: Number of problems, at least 1.
-        """
+        """Sample `n` problems of a regime, with replacement."""
         return resample(self.draw, regime, n, generator)
 
     def loss(
@@ -491,11 +487,8 @@ class ArrayTask(OneContext):
     ) -> Float[Tensor, " batch"]:
         """Score 1 for a right class, the contribution of each problem to R², or the given score.
 
-        Args:
-            outputs: Logits, or standardized numbers.
-
         Raises:
-            ValueError: If `outputs` is not of `(batch, num_outputs)`.
+            ValueError: As `loss`.
         """
         check_outputs(outputs, problems, self.num_outputs)
         if self.score_function is not None:

@@ -248,11 +248,8 @@ class BouncingBalls(SequenceTask):
     ) -> Float[Tensor, " batch"]:
         """Compute the cross-entropy in nats a pixel, averaged over the frames after `given`.
 
-        Args:
-            outputs: Logits of the pixels of the next frame, at every time step.
-
         Raises:
-            ValueError: If `outputs` is not of `(batch, time, side²)`.
+            ValueError: As `loss`.
         """
         return self._mean_loss(outputs, problems, first=self.given)
 

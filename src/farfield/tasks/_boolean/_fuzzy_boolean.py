@@ -236,7 +236,6 @@ class FuzzyBoolean(SingleItem):
         """Sample `n` problems of a regime at new points, with functions and variances of run 0.
 
         Args:
-            n: Number of problems, at least 1.
             generator: Draws the points.
         """
         check_regime(regime, self.regimes)
@@ -333,11 +332,8 @@ class FuzzyBoolean(SingleItem):
     ) -> Float[Tensor, " batch"]:
         """Compute the contribution of each problem to R², averaged over functions: at most 1.
 
-        Args:
-            outputs: Values as answered.
-
         Raises:
-            ValueError: If `outputs` is not of `(batch, functions)`.
+            ValueError: As `loss`.
         """
         return self._scores(outputs, problems).mean(1)
 

@@ -399,9 +399,6 @@ class Digits(SingleItem, ClassTask):
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
         """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
-        Args:
-            n: Number of problems, at least 1.
-
         Raises:
             ValueError: If a file is missing, or differs from the published one.
         """
@@ -464,11 +461,8 @@ class Digits(SingleItem, ClassTask):
     ) -> Float[Tensor, " batch"]:
         """Score 1 where the digit is right, 0 where it is wrong, a tie or not a number.
 
-        Args:
-            outputs: Logits.
-
         Raises:
-            ValueError: If `outputs` is not of `(batch, num_outputs)`.
+            ValueError: As `loss`.
         """
         own = self._own(outputs, problems)
         return correct(own, problems.target % DIGITS).to(torch.float32)

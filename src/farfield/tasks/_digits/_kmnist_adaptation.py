@@ -140,9 +140,6 @@ class KMNISTAdaptation(SingleItem, ClassTask):
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
         """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
-        Args:
-            n: Number of problems, at least 1.
-
         Raises:
             ValueError: If a file is missing, or differs from the published one.
         """

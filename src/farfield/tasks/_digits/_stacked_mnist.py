@@ -235,11 +235,8 @@ class StackedMNIST(SingleItem, AnswerTask):
     ) -> Float[Tensor, " batch"]:
         """Score 1 where all ten answers are right, 0 where one is wrong, 0 itself or not a number.
 
-        Args:
-            outputs: Logits.
-
         Raises:
-            ValueError: If `outputs` is not of `(batch, 10)`.
+            ValueError: As `loss`.
         """
         return _right(outputs, problems).all(1).float()
 

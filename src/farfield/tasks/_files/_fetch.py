@@ -82,7 +82,6 @@ def changed_files(task: Any, recorded: Mapping[str, str]) -> list[str]:
     """Describe the files of a task that differ from a record; none if all are missing.
 
     Args:
-        task: The task.
         recorded: Digests of `file_digests` when the run was recorded.
 
     Raises:

@@ -197,11 +197,8 @@ class ImageGeneration(SingleItem):
     ) -> Float[Tensor, " batch"]:
         """Compute the mean squared error of the pixels; lower is better.
 
-        Args:
-            outputs: Pixels, in 0…1.
-
         Raises:
-            ValueError: If `outputs` is not of `(batch, num_outputs)`.
+            ValueError: As `loss`.
         """
         check_outputs(outputs, problems, self.num_outputs)
         wanted = as_fractions(problems.target, outputs.dtype).flatten(1)

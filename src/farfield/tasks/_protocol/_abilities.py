@@ -126,11 +126,7 @@ class NoMemoryLoss(Protocol):
 
 
 def no_memory_loss(task: Task, regime: str) -> float:
-    """Return the least loss without memory; NaN if the task has none.
-
-    Args:
-        task: The task.
-    """
+    """Return the least loss without memory; NaN if the task has none."""
     return task.no_memory_loss(regime) if isinstance(task, NoMemoryLoss) else math.nan
 
 
@@ -302,7 +298,6 @@ def scored_sets(task: ProblemTask, sets: Mapping[str, Problems]) -> dict[str, Pr
     A set that is no regime of the task is there to learn from alone, e.g. one without labels.
 
     Args:
-        task: The task.
         sets: The sets of a run, by name.
     """
     regimes = {regime.name for regime in task.regimes}

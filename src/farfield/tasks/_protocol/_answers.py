@@ -100,11 +100,8 @@ class AnswerTask(ABC):
     ) -> Float[Tensor, " batch"]:
         """Score 1 for a right answer, 0 for one that is wrong, a tie or not a number.
 
-        Args:
-            outputs: Logits, `num_outputs` of them per problem.
-
         Raises:
-            ValueError: If `outputs` is not of `(batch, num_outputs)`.
+            ValueError: As `loss`.
         """
         check_outputs(outputs, problems, self.num_outputs)
         return correct(outputs, problems.target).to(torch.float32)

@@ -148,7 +148,6 @@ def resample(
 
     Args:
         draw: The method `draw` of the task.
-        n: Number of problems, at least 1.
 
     Raises:
         UnknownNameError: If the task has no such regime.

@@ -308,9 +308,6 @@ class SuperResolution(SingleItem):
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
         """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
-        Args:
-            n: Number of problems, at least 1.
-
         Raises:
             ValueError: As `draw`.
         """

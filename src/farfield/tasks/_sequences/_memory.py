@@ -71,11 +71,7 @@ class SequenceTask(OneContext):
         }
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """Sample `n` new problems of a regime.
-
-        Args:
-            n: Number of problems, at least 1.
-        """
+        """Sample `n` new problems of a regime."""
         check_regime(regime, self.regimes)
         check_number("n", n, 1, MOST)
         return self.made(regime, n, generator)
@@ -463,11 +459,8 @@ class Copying(OracleByHand, SequenceTask):
     ) -> Float[Tensor, " batch"]:
         """Compute the share of recalled symbols; a tie, or not a number, is wrong.
 
-        Args:
-            outputs: Logits at every time step.
-
         Raises:
-            ValueError: If `outputs` is not of `(batch, time, 9)`.
+            ValueError: As `loss`.
         """
         check_sequence_outputs(outputs, problems, SYMBOLS + 1)
         logits, wanted = outputs[:, -RECALLED:], problems.target[:, -RECALLED:]

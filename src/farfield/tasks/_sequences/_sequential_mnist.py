@@ -173,9 +173,6 @@ class SequentialMNIST(OneContext, ClassTask):
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
         """Sample `n` problems, with replacement, from the set of a regime in run 0.
 
-        Args:
-            n: Number of problems, at least 1.
-
         Raises:
             ValueError: If the files are missing, or differ from the published ones.
         """

@@ -449,12 +449,8 @@ class WordText(OneContext):
     ) -> Float[Tensor, " batch"]:
         """Compute the share of right next words of each window; a tie, or not a number, is wrong.
 
-        Args:
-            outputs: Logits at every word.
-            problems: The windows.
-
         Raises:
-            ValueError: If `outputs` is not of `(batch, time, num_outputs)`.
+            ValueError: As `loss`.
         """
         check_sequence_outputs(outputs, problems, self.num_outputs)
         right = correct(outputs, problems.target)
