@@ -2177,6 +2177,5 @@ ELSEWHERE = {
     "over_time",
     "periods",
     "uninitialized",
-    "xavier_normal_",
     "xavier_uniform_",
 }

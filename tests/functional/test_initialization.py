@@ -10,10 +10,10 @@ from torch import nn
 
 from farfield.functional.internal import (
     kaiming_normal_,
+    linear_layer,
     lstm_controller,
     normal_,
     uninitialized,
-    xavier_normal_,
 )
 
 SIZE, INPUTS = 300, 200
@@ -33,7 +33,7 @@ def assert_normal(weight: torch.Tensor, deviation: float) -> None:
 
 
 def test_xavier_and_kaiming() -> None:
-    layer = xavier_normal_(nn.Linear(INPUTS, SIZE), generator())
+    layer = linear_layer(INPUTS, SIZE, generator())
     assert_normal(layer.weight, math.sqrt(2 / (INPUTS + SIZE)))
     assert (layer.bias == 0).all()
     layer = kaiming_normal_(nn.Linear(INPUTS, SIZE), generator())
@@ -72,7 +72,7 @@ def test_lstm_rows_are_drawn_by_kind_of_gate(name: str, inputs: int) -> None:
 def initialize(source: torch.Generator | None) -> list[torch.Tensor]:
     modules = (
         lstm_controller(3, 4, source),
-        xavier_normal_(uninitialized(nn.Linear, 3, 4), source),
+        linear_layer(3, 4, source),
         normal_(uninitialized(nn.Linear, 3, 4), 0.5, generator=source),
         normal_(uninitialized(nn.Linear, 3, 4), 0.5, truncated=True, generator=source),
         kaiming_normal_(uninitialized(nn.Conv2d, 1, 2, kernel_size=4), source),

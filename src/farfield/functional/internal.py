@@ -64,7 +64,6 @@ from farfield.functional._init._initialization import (
 )
 from farfield.functional._init._initialization import uninitialized as uninitialized
 from farfield.functional._init._initialization import xavier_layer as xavier_layer
-from farfield.functional._init._initialization import xavier_normal_ as xavier_normal_
 from farfield.functional._init._initialization import xavier_uniform_ as xavier_uniform_
 from farfield.functional._interpreter._line_of_code import LineParameters as LineParameters
 from farfield.functional._interpreter._line_of_code import LineRules as LineRules

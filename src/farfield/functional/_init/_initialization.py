@@ -39,20 +39,6 @@ def uninitialized(
     return built.to_empty(device=device)
 
 
-def xavier_normal_(layer: nn.Linear, generator: torch.Generator | None = None) -> nn.Linear:
-    """Draw the weights from a Xavier normal distribution of gain 1; set the bias to 0.
-
-    Args:
-        layer: Layer to initialize, in place.
-
-    Reference:
-        Glorot and Bengio 2010; webb2021, appendix A.3.2.
-    """
-    nn.init.xavier_normal_(layer.weight, generator=generator)
-    _zero_bias(layer)
-    return layer
-
-
 def xavier_uniform_(layer: _Layer, generator: torch.Generator | None = None) -> _Layer:
     """Draw the weights from a Xavier uniform distribution of gain 1; set the bias to 0.
 
@@ -222,9 +208,12 @@ def linear_layer(
         bias: True for a layer with biases.
 
     Reference:
-        webb2021, appendix A.3.2.
+        Glorot and Bengio 2010; webb2021, appendix A.3.2.
     """
-    return xavier_normal_(uninitialized(nn.Linear, in_features, out_features, bias=bias), generator)
+    layer = uninitialized(nn.Linear, in_features, out_features, bias=bias)
+    nn.init.xavier_normal_(layer.weight, generator=generator)
+    _zero_bias(layer)
+    return layer
 
 
 def xavier_layer(
