@@ -100,7 +100,7 @@ class NeuralCache(NetworkChange):
 
     The problems are unchanged. In place of the network answers one that remembers the last
     hidden states and the word behind each, and mixes these words into its own probabilities by how
-    similar the states are to the present one: `farfield.functional.cached_log_probs`. It has no
+    similar the states are to the present one: `cached_log_probs`. It has no
     parameters and is not trained. For tasks whose items are numbers of words, such as
     `farfield.tasks.WordText`.
 

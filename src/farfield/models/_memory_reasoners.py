@@ -167,7 +167,7 @@ class NTM(SequenceReader):
 
     Attributes:
         controller: Holds the weights of the LSTM.
-        heads: All heads as one layer; `farfield.functional.NTMParameters` names its rows.
+        heads: All heads as one layer; `farfield.functional.internal.NTMParameters` names its rows.
         memory: Contents of the memory at the start of every sequence, learned.
         output: The linear output layer.
 
@@ -241,7 +241,7 @@ class MNM(SequenceReader):
 
     Attributes:
         controller: Holds the weights of the LSTM.
-        heads: All heads as one layer; `farfield.functional.MNMParameters` names its rows.
+        heads: All heads as one layer; `farfield.functional.internal.MNMParameters` names its rows.
         rate: Makes the rate of writing.
         target: Makes the targets of the memory's layers.
         memory: Weights that the memory starts every sequence with; a buffer if not trained.

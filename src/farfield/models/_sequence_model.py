@@ -316,7 +316,7 @@ def _nearest_places(
 class PacedSequence(nn.Module):
     """Read every sequence that repeats itself as so many periods of so many steps.
 
-    Each sequence is compared with itself, item by item (`farfield.functional.periods`). One in
+    Each sequence is compared with itself, item by item (`periods`). One in
     which a period is significant is read as `pace` periods of `pace` steps, each the nearest that
     there is; a sequence without one is read unchanged. So a sequence that is twice as fast, or
     twice as long, takes the same steps. That is measured, neither known before nor learned:

@@ -178,7 +178,7 @@ class Reconstructing(Objective):
 
     with $\ell$ the loss of the task, $e$ the reconstruction error of the model's memory and $B$
     the number of problems of the batch. It needs a model that gives its error: one with a method
-    `answer_and_error` from `(items, index)` to outputs and errors, as `farfield.models.Relational`
+    `answer_and_error` from `(items, index)` to outputs and errors, as `Relational`
     has with an `MNM`.
 
     Args:

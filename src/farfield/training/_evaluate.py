@@ -407,7 +407,7 @@ def evaluate(model: nn.Module, task: ProblemTask, *, seed: int = 0) -> dict[str,
     The network is used in evaluation mode and is left as it was found.
 
     Args:
-        model: Any module from `(items, index)` to outputs, e.g. `farfield.models.Relational`.
+        model: Any module from `(items, index)` to outputs, e.g. `Relational`.
         seed: Which run's problems; a network should be scored with the split of shapes that it was
             trained with.
 

@@ -110,7 +110,7 @@ class Memory:
         """Draw steps in proportion to their priorities.
 
         Args:
-            uniform: Numbers of 0…1, as `farfield.functional.prioritized_rows` takes them.
+            uniform: Numbers of 0…1, as `farfield.functional.internal.prioritized_rows` takes them.
         """
         priorities = self._parts["priorities"].flatten()
         rows = prioritized_rows(priorities, uniform)

@@ -81,7 +81,7 @@ class NoisyLinear(nn.Module):
 
         Args:
             x: The inputs.
-            noise: Standard normal numbers, as in `farfield.functional.noisy_linear`; `None` for the
+            noise: Standard normal numbers, as in `noisy_linear`; `None` for the
                 mean weights.
         """
         if noise is None:

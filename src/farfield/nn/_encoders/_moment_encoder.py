@@ -35,7 +35,7 @@ class MomentEncoder(nn.Module):
       z = A\,(\bar x, \bar y, s_x, s_y, \ell)(m) + b$$
 
     Convolutions without biases leave a map zero wherever the picture is background. Of each map
-    the center, the spread and the level are kept (`farfield.functional.spatial_moments`), and a
+    the center, the spread and the level are kept (`spatial_moments`), and a
     linear layer mixes them. Where a picture changes by equal steps in place, width or brightness,
     so does the embedding, inside the range of training and outside. `AnalogyEncoder` learns its
     own code for position and width, within the range that it has seen.

@@ -25,7 +25,7 @@ class PoseEncoder(nn.Module):
       z = \frac{m(\bar p + s\,q / r)}{\lVert m(\bar p + s\,q / r) \rVert}$$
 
     for a narrow Gaussian $G$, the center $\bar p$ and the spread $s = \sqrt{s_x^2 + s_y^2}$ of
-    the figure $m$ (`farfield.functional.spatial_moments`), and the points $q$ of a square grid.
+    the figure $m$ (`spatial_moments`), and the points $q$ of a square grid.
     Two showings of a figure that differ in position, size, contrast and noise have almost equal
     embeddings, whether the figure was ever seen in training or not. `ConvEncoder` learns such
     equality for the figures of training only. The turn of a figure is kept: `LikenessNet`

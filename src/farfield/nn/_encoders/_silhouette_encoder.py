@@ -34,7 +34,7 @@ class SilhouetteEncoder(nn.Module):
     for the color $c$ of a pixel. A pixel belongs to one map and leaves every other at zero, so that
     a map may hold one object alone, whatever else an image shows and however many pixels it takes.
     Of the largest value of each row and column center, spread and level are kept
-    (`farfield.functional.silhouette_moments`), which do not depend on objects that hide a part.
+    (`silhouette_moments`), which do not depend on objects that hide a part.
     All maps go through one linear layer $A$ and none is mixed with another: a large move of an
     irrelevant map does not drown a small move of a relevant map. `MomentEncoder` subtracts an even
     background instead, sums over all pixels that are left, and mixes its maps.

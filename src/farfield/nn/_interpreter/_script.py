@@ -109,7 +109,7 @@ class LineOfCode(nn.Module):
         shared: bool = False,
         mask: Tensor | None = None,
     ) -> tuple[LineParameters, LineRules]:
-        """Build weights for codes and so many elements, for `farfield.functional.line_of_code`.
+        """Build weights for codes and so many elements, for `line_of_code`.
 
         Args:
             codes: Of the functions.

@@ -52,12 +52,12 @@ class NTMLayer(SequenceLayer):
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
         input_size)`, a `PackedSequence` or `Indexed`; and a state of five parts, each with an axis
-        of 1 before those that `farfield.functional.NTMState` names. Out: `hidden_size` features,
+        of 1 before those that `NTMState` names. Out: `hidden_size` features,
         and the last state.
 
     Attributes:
         controller: Holds the weights of the LSTM.
-        heads: All heads as one layer; `farfield.functional.NTMParameters` names its rows.
+        heads: All heads as one layer; `farfield.functional.internal.NTMParameters` names its rows.
         memory: Contents of the memory at the start of every sequence, learned.
 
     Raises:
@@ -142,14 +142,14 @@ class DNC(SequenceLayer):
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
         input_size)`, a `PackedSequence` or `Indexed`; and a state of nine parts, each with an axis
-        of 1 before those that `farfield.functional.DNCState` names. Out: the state of the
+        of 1 before those that `farfield.functional.internal.DNCState` names. Out: the state of the
         controller, then the values that each head has read, `hidden_size` features, and the last
         state.
 
     Attributes:
         controller: Holds the weights of the LSTM.
         interface: Requests of the controller to the memory as one layer;
-            `farfield.functional.DNCParameters` names its rows.
+            `farfield.functional.internal.DNCParameters` names its rows.
 
     Raises:
         ValueError: If a size is below 1, nothing of `hidden_size` is left for the controller, or

@@ -71,7 +71,7 @@ class RIMs(SequenceLayer):
         mechanisms of the last layer side by side, in the form of the input, and the last state.
 
     Attributes:
-        layers: The weights of each layer, as in `farfield.functional.RIMsParameters`.
+        layers: The weights of each layer, as in `farfield.functional.internal.RIMsParameters`.
 
     Raises:
         ValueError: If sizes do not fit together, or an input or a state has another shape.

@@ -47,7 +47,7 @@ def activation_over_time(
 ) -> Plate:
     """Measure the activity of the mechanisms of RIMs by step, and the difference of two phases.
 
-    The quantities are the fields of `farfield.analysis.PhaseDifference`.
+    The quantities are the fields of `farfield.analysis.internal.PhaseDifference`.
 
     Args:
         evidence: Networks of sequences.

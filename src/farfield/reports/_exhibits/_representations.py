@@ -167,7 +167,7 @@ def _embeddings(along: ComponentFit, title: str, label: str, is_normalized: bool
 def keys_by_position(evidence: Evidence) -> Plate:
     """Measure principal components of the keys of an ESBN, and their overlap.
 
-    The quantities are the fields of `farfield.analysis.KeyOverlap`.
+    The quantities are the fields of `farfield.analysis.internal.KeyOverlap`.
 
     Args:
         evidence: Networks with keys, of one cell.

@@ -278,7 +278,7 @@ class BouncingBalls(SequenceTask):
 
         `"cross-entropy"` is that of `score`, frame by frame. `"position error"` is the distance
         between the white blobs of both frames, each pixel above a half counting as white
-        (`farfield.metrics.blob_distance`, cut off at a quarter of the side), in pixels.
+        (`farfield.metrics.internal.blob_distance`, cut off at a quarter of the side), in pixels.
 
         Args:
             outputs: Logits of the pixels of the last frames, as many as were predicted.

@@ -210,7 +210,7 @@ class ColorImages:
 @final
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Renderer of images of several files in one table, for `farfield.core.LazyItems`.
+    """Renderer of images of several files in one table, for `farfield.core.internal.LazyItems`.
 
     Args:
         parts: The files, by their numbers.

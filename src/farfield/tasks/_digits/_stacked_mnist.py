@@ -45,7 +45,7 @@ ABSENT: Final = -1
 @final
 @dataclass(frozen=True, eq=False)
 class StackedImages:
-    """Renderer of images of several digits, for `farfield.core.LazyItems`.
+    """Renderer of images of several digits, for `farfield.core.internal.LazyItems`.
 
     Args:
         originals: All images of a file; 0 is paper.
