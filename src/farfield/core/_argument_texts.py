@@ -29,6 +29,7 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "problems": "Problems of one regime.",
     "regime": "Name of the regime.",
     "seed": "Number of the run, at least 0.",
+    "sets": "Whole sets of problems, by name.",
     "store": "Store of records and trained networks.",
     "stream": "Stream of random numbers of the run.",
     "task": "Task with its regimes and score.",

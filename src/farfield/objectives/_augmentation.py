@@ -58,12 +58,7 @@ class CropAndFlip(Objective):
         return self.objective.sets
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """List the tensors that the rule remembers from the start.
-
-        Args:
-            network: The network before its first step.
-            sets: Whole sets of problems, by name.
-        """
+        """List the tensors that the rule remembers from the start."""
         return self.objective.start(network, sets, stream)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:

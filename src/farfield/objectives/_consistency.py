@@ -42,11 +42,6 @@ class ConsistencyRule(Objective):
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Remember nothing; the sets are checked.
 
-        Args:
-            network: The network before its first step, not used.
-            sets: Whole sets of problems.
-            stream: Source of random numbers, not used.
-
         Raises:
             ValueError: If answers are no classes, or there is no problem to agree on.
         """
@@ -84,7 +79,6 @@ def check_classes(sets: Mapping[str, Problems], consistency: str) -> None:
     """Raise `ValueError` unless answers are classes, and there are problems to agree on.
 
     Args:
-        sets: Whole sets of problems, by name.
         consistency: Name of the set on which answers are to agree.
     """
     if not len(sets[consistency]):
@@ -256,11 +250,6 @@ class TemporalEnsembling(ConsistencyRule):
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Start without answers.
-
-        Args:
-            network: The network before its first step, not used.
-            sets: Whole sets of problems.
-            stream: Source of random numbers, not used.
 
         Raises:
             ValueError: If answers are no classes, or there is no problem to agree on.

@@ -86,11 +86,6 @@ class HingeRule(Objective):
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Remember nothing; the problems are checked.
 
-        Args:
-            network: The network before its first step.
-            sets: Whole sets of problems.
-            stream: Source of random numbers, not used.
-
         Raises:
             ValueError: If the problems are not vectors with images beside them.
         """

@@ -384,9 +384,7 @@ class ManifoldMixup(Objective):
         """Remember nothing; the names of the layers are looked up.
 
         Args:
-            network: The network before its first step.
             sets: Whole sets of problems, not used.
-            stream: Source of random numbers, not used.
 
         Raises:
             ValueError: If the network has no layer of a name, or declares none and none is named.

@@ -54,12 +54,7 @@ class CarriedState(Objective):
         return self.objective.sets
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """List the tensors that the rule remembers from the start.
-
-        Args:
-            network: The network before its first step.
-            sets: Whole sets of problems, by name.
-        """
+        """List the tensors that the rule remembers from the start."""
         return _named(_OWN, self.objective.start(network, sets, stream))
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:

@@ -63,11 +63,6 @@ class LabelSmoothing(Objective):
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Remember nothing; the answers are checked.
 
-        Args:
-            network: The network before its first step, not used.
-            sets: Whole sets of problems.
-            stream: Source of random numbers, not used.
-
         Raises:
             ValueError: If answers are no classes.
         """

@@ -75,8 +75,6 @@ class TeacherRule(ConsistencyRule):
         """Start the teacher, if there is one: the first weights and buffers of the network.
 
         Args:
-            network: The network before its first step.
-            sets: Whole sets of problems.
             stream: Source of the weights of an independent teacher.
 
         Raises:
@@ -317,8 +315,6 @@ class ICT(TeacherRule):
         """Start the teacher, if there is one: the first weights and buffers of the network.
 
         Args:
-            network: The network before its first step.
-            sets: Whole sets of problems.
             stream: Source of the weights of an independent teacher.
 
         Raises:

@@ -73,11 +73,6 @@ class VAT(ConsistencyRule):
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Remember nothing; the sets and the name of the layer are checked.
 
-        Args:
-            network: The network before its first step.
-            sets: Whole sets of problems.
-            stream: Source of random numbers, not used.
-
         Raises:
             ValueError: If answers are no classes, there is no problem to agree on, or the network
                 has no layer of the name.
