@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.functional.internal import (
-    ESBNParameters,
-    esbn,
-    lstm,
-)
+from farfield.functional.internal import ESBNParameters, esbn, lstm
 from made import gradcheck, gradgradcheck
 from oracles import webb2021 as oracle
 

@@ -7,15 +7,8 @@ import pytest
 import torch
 
 from farfield.models import QuantileAgent
-from farfield.nn import (
-    LinearEncoder,
-    PlanesEncoder,
-    PlanesNFMEncoder,
-    QuantileHead,
-)
-from farfield.nn.internal import (
-    NoisyLinear,
-)
+from farfield.nn import LinearEncoder, PlanesEncoder, PlanesNFMEncoder, QuantileHead
+from farfield.nn.internal import NoisyLinear
 from made import drawn, generator, state_of, unsettled
 from oracles import control as oracle
 

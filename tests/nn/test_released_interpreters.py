@@ -20,11 +20,7 @@ from farfield.nn import (
     Syntax,
     TypeMatching,
 )
-from farfield.nn.internal import (
-    LineOfCode,
-    ModLin,
-    ModMLP,
-)
+from farfield.nn.internal import LineOfCode, ModLin, ModMLP
 from golden import Golden, cases, precisions
 
 

@@ -20,14 +20,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from each import some
-from farfield.functional import (
-    Indexed,
-)
+from farfield.functional import Indexed
 from farfield.functional._rims import _rims
-from farfield.functional.internal import (
-    lstm_dynamics,
-    rims,
-)
+from farfield.functional.internal import lstm_dynamics, rims
 from farfield.nn import (
     Communication,
     GRUDynamics,

@@ -8,10 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farfield.functional.internal import (
-    RelationalMemoryParameters,
-    relational_memory,
-)
+from farfield.functional.internal import RelationalMemoryParameters, relational_memory
 from farfield.nn import EntNet, RelationalMemoryCore
 from made import drawn, generator, state_of, unsettled
 from oracles import sequence_layers as oracle

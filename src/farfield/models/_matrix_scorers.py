@@ -12,11 +12,7 @@ from torch import Tensor, nn
 
 from farfield.core.internal import Size, check_arguments
 from farfield.functional import context_norm
-from farfield.functional.internal import (
-    linear_layer,
-    relu_layer,
-    xavier_layer,
-)
+from farfield.functional.internal import linear_layer, relu_layer, xavier_layer
 from farfield.models._sequence_reader import check_sequence
 
 ROW: Final = 3

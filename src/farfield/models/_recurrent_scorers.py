@@ -12,11 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core.internal import Dropout, Size, check_arguments
-from farfield.functional.internal import (
-    linear_layer,
-    lstm,
-    xavier_layer,
-)
+from farfield.functional.internal import linear_layer, lstm, xavier_layer
 from farfield.models._sequence_reader import SequenceReader, check_sequence
 from farfield.nn import NormalizedLSTM
 

@@ -14,10 +14,7 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core.internal import NonNegativeFloat, Size, check_arguments
-from farfield.functional.internal import (
-    default_layer,
-    noisy_linear,
-)
+from farfield.functional.internal import default_layer, noisy_linear
 
 
 @final

@@ -12,11 +12,7 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional.internal import (
-    kaiming_normal_,
-    relu_layer,
-    uninitialized,
-)
+from farfield.functional.internal import kaiming_normal_, relu_layer, uninitialized
 
 _CHANNELS = 32
 _STRIDES = 8

@@ -11,11 +11,7 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional.internal import (
-    default_layer,
-    fan_in_uniform_,
-    uninitialized,
-)
+from farfield.functional.internal import default_layer, fan_in_uniform_, uninitialized
 from farfield.nn._encoders._encoders import check_items
 
 HALVINGS: Final = 3

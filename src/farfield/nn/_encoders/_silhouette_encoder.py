@@ -11,12 +11,7 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional.internal import (
-    as_fractions,
-    is_recorded,
-    silhouette_moments,
-    xavier_layer,
-)
+from farfield.functional.internal import as_fractions, is_recorded, silhouette_moments, xavier_layer
 from farfield.nn._encoders._encoders import check_color_shape, check_items, coordinates
 
 _MOMENTS = 5

@@ -12,12 +12,7 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core.internal import Depth, Size, check_arguments
-from farfield.functional.internal import (
-    ScriptTrace,
-    default_layer,
-    self_attention,
-    xavier_layer,
-)
+from farfield.functional.internal import ScriptTrace, default_layer, self_attention, xavier_layer
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._interpreter._script import Script
 from farfield.nn._interpreter._syntax import Syntax

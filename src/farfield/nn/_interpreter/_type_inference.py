@@ -10,11 +10,7 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional.internal import (
-    TypingParameters,
-    default_layer,
-    type_inference,
-)
+from farfield.functional.internal import TypingParameters, default_layer, type_inference
 
 
 @final

@@ -12,10 +12,7 @@ from torch.types import Device
 
 from farfield.core.internal import Depth, Size, check_arguments
 from farfield.functional import linear_recurrence
-from farfield.functional.internal import (
-    ring_spectrum,
-    xavier_layer,
-)
+from farfield.functional.internal import ring_spectrum, xavier_layer
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
 

@@ -13,15 +13,8 @@ from torch.nn.utils.rnn import PackedSequence
 from torch.types import Device
 
 from farfield.core.internal import Depth, Dropout, Size, check_arguments
-from farfield.functional import (
-    Indexed,
-)
-from farfield.functional.internal import (
-    RIMsOutputs,
-    RIMsTrace,
-    rims,
-    rims_trace,
-)
+from farfield.functional import Indexed
+from farfield.functional.internal import RIMsOutputs, RIMsTrace, rims, rims_trace
 from farfield.nn._recurrent._fused_layers import run_layers
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
