@@ -11,17 +11,8 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream, tap_layers
 from farfield.core.internal import Depth, NonNegativeFloat, PositiveFloat, layer_by_name
-from farfield.functional.internal import (
-    adversarial_direction,
-    kl_divergence,
-    log_probabilities,
-)
-from farfield.objectives._consistency import (
-    ConsistencyRule,
-    draw_noise,
-    mean_of_asked,
-    moved,
-)
+from farfield.functional.internal import adversarial_direction, kl_divergence, log_probabilities
+from farfield.objectives._consistency import ConsistencyRule, draw_noise, mean_of_asked, moved
 from farfield.objectives._objective import Bound, Tensors, Update
 
 

@@ -50,13 +50,7 @@ from farfield.training._state import (
     plain_state,
     reseed_all,
 )
-from farfield.training._turns import (
-    Turn,
-    optimizers_of,
-    part_of,
-    scored_tensors,
-    turns_of,
-)
+from farfield.training._turns import Turn, optimizers_of, part_of, scored_tensors, turns_of
 
 SUBSET = 256
 """Training problems behind a point of a training curve, and behind the score shown."""

@@ -11,12 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.functional._autograd._products import (
-    add_product,
-    is_rewritten,
-    linear,
-    product,
-)
+from farfield.functional._autograd._products import add_product, is_rewritten, linear, product
 from farfield.functional._autograd._unroll import differentiable_gradients
 from farfield.functional._recurrent._lstm import LSTMTable, lstm_step
 

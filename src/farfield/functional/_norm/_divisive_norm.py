@@ -12,10 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield._machine import on_cpu
-from farfield.functional._autograd._products import (
-    is_recorded,
-    is_transformed,
-)
+from farfield.functional._autograd._products import is_recorded, is_transformed
 from farfield.functional._autograd._segments import scalar_like
 from farfield.functional._autograd._unroll import differentiable_gradients
 

@@ -40,13 +40,7 @@ from farfield.tasks._matrices._matrix_problems import (
     Matrices,
 )
 from farfield.tasks._protocol._answers import described_outputs
-from farfield.tasks._protocol._task import (
-    TRAINING,
-    VALIDATION,
-    Regime,
-    check_number,
-    regimes_at,
-)
+from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime, check_number, regimes_at
 
 
 class MatrixTask(PanelTask):

@@ -11,13 +11,7 @@ from jaxtyping import Float, Int64, UInt8
 
 from farfield.core import Stream
 from farfield.core.internal import check_fields
-from farfield.tasks._protocol._task import (
-    TRAINING,
-    Regime,
-    check_number,
-    check_regime,
-    regimes_at,
-)
+from farfield.tasks._protocol._task import TRAINING, Regime, check_number, check_regime, regimes_at
 from farfield.tasks._worlds._episodes import random_score
 from farfield.tasks._worlds._rooms import (
     CHANNELS,
