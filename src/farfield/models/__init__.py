@@ -8,9 +8,7 @@ from farfield._exports import exported, moved
 from farfield.models._agents import ActorCritic as ActorCritic
 from farfield.models._agents import QuantileAgent as QuantileAgent
 from farfield.models._images._cnn13 import CNN13 as CNN13
-from farfield.models._images._discriminators import (
-    ResNetDiscriminator as ResNetDiscriminator,
-)
+from farfield.models._images._discriminators import ResNetDiscriminator as ResNetDiscriminator
 from farfield.models._images._gan import GAN as GAN
 from farfield.models._images._generators import ResNetGenerator as ResNetGenerator
 from farfield.models._images._preact_resnet import PreActResNet as PreActResNet

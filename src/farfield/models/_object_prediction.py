@@ -86,11 +86,7 @@ class NextEmbedding(nn.Module):
 
     @check_arguments
     def __init__(
-        self,
-        in_features: Size,
-        *,
-        hidden_size: Size = 20,
-        generator: torch.Generator | None = None,
+        self, in_features: Size, *, hidden_size: Size = 20, generator: torch.Generator | None = None
     ) -> None:
         super().__init__()
         self.controller = lstm_uniform_(

@@ -119,9 +119,7 @@ def _gates(
     return nn.Parameter(of_input.clone()), nn.Parameter(of_state.clone())
 
 
-def tag_places(
-    z: Float[Tensor, "batch time feature"],
-) -> Float[Tensor, "batch time _"]:
+def tag_places(z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch time _"]:
     """Prepend a one-hot number of its position to every embedding.
 
     Args:
@@ -238,11 +236,7 @@ class RNNScorer(SequenceReader):
 
     @check_arguments
     def __init__(
-        self,
-        in_features: Size,
-        *,
-        hidden_size: Size = 64,
-        generator: torch.Generator | None = None,
+        self, in_features: Size, *, hidden_size: Size = 64, generator: torch.Generator | None = None
     ) -> None:
         super().__init__(in_features)
         self.input = linear_layer(in_features, hidden_size, generator)

@@ -40,9 +40,7 @@ from farfield.nn._norm._context_norm import ContextWhitening as ContextWhitening
 from farfield.nn._norm._divisive_norm import DivisiveNorm1d as DivisiveNorm1d
 from farfield.nn._norm._divisive_norm import DivisiveNorm2d as DivisiveNorm2d
 from farfield.nn._norm._field_norm import BatchContextNorm as BatchContextNorm
-from farfield.nn._norm._field_norm import (
-    MisalignedContextNorm as MisalignedContextNorm,
-)
+from farfield.nn._norm._field_norm import MisalignedContextNorm as MisalignedContextNorm
 from farfield.nn._norm._field_norm import PooledBatchNorm as PooledBatchNorm
 from farfield.nn._norm._field_norm import SlidingContextNorm as SlidingContextNorm
 from farfield.nn._norm._field_norm import SlotBatchNorm as SlotBatchNorm
@@ -68,9 +66,7 @@ from farfield.nn._recurrent._linear_recurrent_unit import LinearRecurrentUnit as
 from farfield.nn._recurrent._memory_layers import DNC as DNC
 from farfield.nn._recurrent._memory_layers import EntNet as EntNet
 from farfield.nn._recurrent._memory_layers import NTMLayer as NTMLayer
-from farfield.nn._recurrent._memory_layers import (
-    RelationalMemoryCore as RelationalMemoryCore,
-)
+from farfield.nn._recurrent._memory_layers import RelationalMemoryCore as RelationalMemoryCore
 from farfield.nn._recurrent._normalized_layers import NormalizedGRU as NormalizedGRU
 from farfield.nn._recurrent._normalized_layers import NormalizedLSTM as NormalizedLSTM
 from farfield.nn._recurrent._normalized_layers import NormalizedRNN as NormalizedRNN
@@ -101,9 +97,7 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
 }
 """Encoders by their name on the command line."""
 
-VALUE_HEADS: Final[dict[str, type[nn.Module]]] = {
-    "implicit-quantiles": QuantileHead,
-}
+VALUE_HEADS: Final[dict[str, type[nn.Module]]] = {"implicit-quantiles": QuantileHead}
 """Layers from an embedding to the values of actions by their name on the command line."""
 
 CONTEXTS: Final[dict[str, type[nn.Module]]] = {

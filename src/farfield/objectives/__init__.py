@@ -20,9 +20,7 @@ from farfield.objectives._penalties import CenteredL1 as CenteredL1
 from farfield.objectives._ppo import PPO as PPO
 from farfield.objectives._rainbow_iqn import RainbowIQN as RainbowIQN
 from farfield.objectives._sequences import CarriedState as CarriedState
-from farfield.objectives._sequences import (
-    PredictingEmbeddings as PredictingEmbeddings,
-)
+from farfield.objectives._sequences import PredictingEmbeddings as PredictingEmbeddings
 from farfield.objectives._sequences import Reconstructing as Reconstructing
 from farfield.objectives._supervised import LabelSmoothing as LabelSmoothing
 from farfield.objectives._supervised import Supervised as Supervised
@@ -53,10 +51,7 @@ OBJECTIVES: dict[str, type] = {
 }
 """Objectives of tasks with problems, by name on the command line."""
 
-AGENT_OBJECTIVES: dict[str, type] = {
-    "ppo": PPO,
-    "rainbow-iqn": RainbowIQN,
-}
+AGENT_OBJECTIVES: dict[str, type] = {"ppo": PPO, "rainbow-iqn": RainbowIQN}
 """Objectives of agents, by name on the command line."""
 
 __all__ = exported(vars())

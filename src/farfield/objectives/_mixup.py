@@ -113,11 +113,7 @@ ENCODER: Final = "encoder"
 
 
 def mixed_loss(
-    update: Update,
-    pairs: Tensors,
-    layers: tuple[str, ...] | None,
-    *,
-    stop_gradient: bool = False,
+    update: Update, pairs: Tensors, layers: tuple[str, ...] | None, *, stop_gradient: bool = False
 ) -> Tensor:
     """Compute the mean loss of mixtures of training problems.
 

@@ -26,11 +26,7 @@ def _flushes_denormals() -> bool:
 
 
 def _flag(owner: Any, name: str, value: Any) -> Setting:
-    return (
-        functools.partial(getattr, owner, name),
-        functools.partial(setattr, owner, name),
-        value,
-    )
+    return (functools.partial(getattr, owner, name), functools.partial(setattr, owner, name), value)
 
 
 _FIXED: Final[tuple[Setting, ...]] = (

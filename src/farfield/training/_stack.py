@@ -67,11 +67,7 @@ class Captured:
     """
 
     def __init__(
-        self,
-        function: Callable[[Inputs], Any],
-        changed: Sequence[Tensor],
-        *,
-        replay: bool = True,
+        self, function: Callable[[Inputs], Any], changed: Sequence[Tensor], *, replay: bool = True
     ) -> None:
         self._function = function
         self._changed = changed

@@ -64,9 +64,7 @@ class FeatureNetwork(nn.Module):
         return kept[-1].flatten(1), logits
 
     def scores(
-        self,
-        images: Float[Tensor, "batch ..."],
-        real: Float[Tensor, "item ..."],
+        self, images: Float[Tensor, "batch ..."], real: Float[Tensor, "item ..."]
     ) -> dict[str, float]:
         """Score two sets of images: Fréchet distance of both, inception score of the first.
 
@@ -131,10 +129,7 @@ class GAN(nn.Module):
 
     @check_arguments
     def __init__(
-        self,
-        generator: nn.Module,
-        discriminator: nn.Module,
-        judge: FeatureNetwork | None = None,
+        self, generator: nn.Module, discriminator: nn.Module, judge: FeatureNetwork | None = None
     ) -> None:
         super().__init__()
         if not isinstance(discriminator, _LooksAtImages):

@@ -103,10 +103,7 @@ def dense_layers(
     layers: list[nn.Module] = []
     for layer in range(number):
         inputs = hidden_size if layer else in_features
-        layers += [
-            default_layer(inputs, hidden_size, generator),
-            nn.ReLU(),
-        ]
+        layers += [default_layer(inputs, hidden_size, generator), nn.ReLU()]
     return nn.Sequential(*layers)
 
 

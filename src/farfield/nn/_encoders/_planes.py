@@ -144,10 +144,7 @@ class PlanesNFMEncoder(nn.Module):
     ) -> None:
         super().__init__()
         encoder = PlanesEncoder(
-            item_shape,
-            convolutions=convolutions,
-            out_features=out_features,
-            generator=generator,
+            item_shape, convolutions=convolutions, out_features=out_features, generator=generator
         )
         self.out_features = out_features
         self.core = MultiPass(

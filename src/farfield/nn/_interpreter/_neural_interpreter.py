@@ -115,11 +115,7 @@ class _Block(nn.Module):
     """Attention and a network for each element, each added to its input."""
 
     def __init__(
-        self,
-        size: int,
-        num_heads: int,
-        feedforward_size: int,
-        generator: torch.Generator | None,
+        self, size: int, num_heads: int, feedforward_size: int, generator: torch.Generator | None
     ) -> None:
         super().__init__()
         self.num_heads = num_heads
@@ -337,11 +333,7 @@ class NeuralInterpreter(nn.Module):
         return tuple(traces)
 
     def add_functions(
-        self,
-        number: int,
-        *,
-        freeze: bool = False,
-        generator: torch.Generator | None = None,
+        self, number: int, *, freeze: bool = False, generator: torch.Generator | None = None
     ) -> None:
         """Append new functions to every script; an optimizer has to be made anew.
 

@@ -233,10 +233,7 @@ class Script(nn.Module):
         functions, matching = own.functions, own.matching
         code_size = num_features if functions.code_size is None else functions.code_size
         self.typing = TypeInference(
-            num_features,
-            matching.type_size,
-            hidden_size=matching.hidden_size,
-            generator=generator,
+            num_features, matching.type_size, hidden_size=matching.hidden_size, generator=generator
         )
         self.lines = nn.ModuleList(
             LineOfCode(
@@ -337,11 +334,7 @@ class Script(nn.Module):
     @torch.no_grad()
     @check_arguments
     def add_functions(
-        self,
-        number: Size,
-        *,
-        freeze: bool = False,
-        generator: torch.Generator | None = None,
+        self, number: Size, *, freeze: bool = False, generator: torch.Generator | None = None
     ) -> None:
         """Append new functions; an optimizer has to be made anew.
 

@@ -217,10 +217,7 @@ def _misleading(
 
 
 def _triples(
-    generator: np.random.Generator,
-    relation: Masks,
-    domain: Masks,
-    scale: tuple[int, ...],
+    generator: np.random.Generator, relation: Masks, domain: Masks, scale: tuple[int, ...]
 ) -> Masks:
     """Draw rows of three panels by a relation, all equally likely."""
     values = np.empty((len(relation), ROW), np.int64)

@@ -276,9 +276,7 @@ class FuzzyBoolean(SingleItem):
         return ((2 * levels + 1) / (2 * LEVELS)).reshape(count, self.variables)
 
     def _values(
-        self,
-        points: Float64[np.ndarray, "batch value"],
-        functions: Int64[np.ndarray, " function"],
+        self, points: Float64[np.ndarray, "batch value"], functions: Int64[np.ndarray, " function"]
     ) -> Float64[np.ndarray, "batch function"]:
         """Compute the values of functions at points."""
         tables = truth_tables(functions, self.variables)

@@ -249,9 +249,7 @@ def corners(
     return np.stack(columns, axis=1)
 
 
-def upsampled(
-    images: UInt8[np.ndarray, "*batch 28 28"],
-) -> UInt8[np.ndarray, "*batch 32 32"]:
+def upsampled(images: UInt8[np.ndarray, "*batch 28 28"]) -> UInt8[np.ndarray, "*batch 32 32"]:
     """Resize images of 28 × 28 to 32 × 32: linear between pixel centers, halves up.
 
     The weights are sixteenths, so that products and sums are integers that float32 holds exactly.
@@ -491,8 +489,7 @@ class Digits(SingleItem, ClassTask):
 
 
 def _problems(
-    rows: Int64[np.ndarray, "batch 2"],
-    read: Mapping[int, tuple[Images, Int64[np.ndarray, "*_"]]],
+    rows: Int64[np.ndarray, "batch 2"], read: Mapping[int, tuple[Images, Int64[np.ndarray, "*_"]]]
 ) -> Problems:
     """Make a problem for each row; its image is made when it is asked for."""
     digits = np.empty(len(rows), np.int64)

@@ -240,10 +240,7 @@ def _header(name: str, field: str, stream: zipfile.ZipExtFile) -> _Header:
 
 
 def _array(
-    name: str,
-    archive: zipfile.ZipFile,
-    field: str,
-    check: Callable[[str, _Header], None],
+    name: str, archive: zipfile.ZipFile, field: str, check: Callable[[str, _Header], None]
 ) -> np.ndarray:
     """Read a field whose header passes a check; no more is unpacked than the header announces."""
     with _field(name, archive, field) as stream:
@@ -372,11 +369,7 @@ def read_files(
         items=LazyItems(
             latent=torch.arange(count * layout.panels),
             draw=partial(
-                _drawn,
-                paths=tuple(names),
-                image_size=image_size,
-                layout=layout,
-                smaller=smaller,
+                _drawn, paths=tuple(names), image_size=image_size, layout=layout, smaller=smaller
             ),
         ),
         index=torch.arange(count * layout.panels).view(count, layout.panels),

@@ -271,9 +271,7 @@ _ASCENDING: Final = np.argsort(
 
 
 def composed(
-    values: Int64[np.ndarray, "item feature"],
-    distraction: Distraction,
-    familiar: Choices,
+    values: Int64[np.ndarray, "item feature"], distraction: Distraction, familiar: Choices
 ) -> UInt8[np.ndarray, "item _"]:
     """Compose panels that show the relevant sets.
 

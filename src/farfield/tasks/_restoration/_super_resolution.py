@@ -118,9 +118,7 @@ def _pair(path: Path, scale: int, smallest: int) -> Pair:
     return Pair(sharp, (bicubic_resize(few, (height, width)) / 255).float())
 
 
-def luma_of(
-    pixels: UInt8[Tensor, "height width *color"],
-) -> UInt8[Tensor, "height width"]:
+def luma_of(pixels: UInt8[Tensor, "height width *color"]) -> UInt8[Tensor, "height width"]:
     """Compute Y of a picture in color, rounded; a gray picture is unchanged.
 
     Args:

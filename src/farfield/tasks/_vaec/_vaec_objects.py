@@ -44,11 +44,7 @@ def level_values(num_levels: int = MOST_LEVELS) -> Int64[np.ndarray, "value feat
 
 
 def draw_objects(
-    levels: Int64[Tensor, "item feature"],
-    *,
-    num_levels: int,
-    image_size: int,
-    exact_width: bool,
+    levels: Int64[Tensor, "item feature"], *, num_levels: int, image_size: int, exact_width: bool
 ) -> UInt8[Tensor, "item height width channel"]:
     """Draw a picture for every row of levels.
 
