@@ -382,6 +382,23 @@ def _averages(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def by_shift(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """Average the held-out pairs of each shift at its half, the best first.
+
+    Args:
+        rows: Rows of `row_of`.
+    """
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        if row["held"] and row["differs"] and row["horizon"] == next(iter(HORIZONS)):
+            values.setdefault(row["shift"], []).append(row["correlation"]["forecast"])
+    found = {
+        shift: {"pairs": len(one), "mean": round(float(np.mean(one)), 4)}
+        for shift, one in values.items()
+    }
+    return dict(sorted(found.items(), key=lambda item: (-item[1]["mean"], item[0])))
+
+
 def note_of(tasks: Mapping[str, Any], recorded: Sequence[Pair]) -> str:
     """Describe the pairs, the farthest regime and the split.
 
@@ -447,6 +464,11 @@ def page(results: Mapping[str, Any]) -> str:
         f"{_shown(found[one]['rules']['forecast'])}, {found[one]['pairs']} pairs"
         for one in every
     ]
+    shifts = [["shift", "pairs", "forecast"], ["---", "--:", "--:"]]
+    shifts += [
+        [shift, str(one["pairs"]), fixed(one["mean"], 2)]
+        for shift, one in by_shift(results["rows"]).items()
+    ]
     pairs = [
         ["task", "shift", "farthest", "part", "differ", "forecast", "second nearest", "validation",
          "in interval, %"],
@@ -464,7 +486,8 @@ def page(results: Mapping[str, Any]) -> str:
     lines = [
         "# Does the profile predict?", "", results["note"], "", intro, "", about, "",
         *_lines(table), "", "With pairs whose mechanisms do not differ there it has:", "",
-        *rest, "", *_lines(pairs), "",
+        *rest, "", "By shift, held-out tasks at half of the shift; no choice was made by it:", "",
+        *_lines(shifts), "", *_lines(pairs), "",
     ]  # fmt: skip
     return "\n".join(lines)
 

@@ -297,7 +297,8 @@ def main(
         Console().print(json.dumps(found, indent=1))
         return
     note = _forecast_report.note_of(tasks, recorded)
-    results = {"note": note, "summary": found, "rows": rows}
+    shifts = _forecast_report.by_shift(rows)
+    results = {"note": note, "summary": found, "shifts": shifts, "rows": rows}
     _pages.write(results, RESULTS, "forecast", _forecast_report.page)
 
 

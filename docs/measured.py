@@ -108,14 +108,17 @@ def forecasted(title: str) -> str:
     """Format the rank correlation of a rule over pairs, or another quantity of them.
 
     Args:
-        title: Horizon, half, pairs, and rule or quantity, between slashes.
+        title: Horizon, half, pairs, and rule or quantity, between slashes; or `shift` and its name.
 
     Raises:
         ValueError: If there is no such rule or quantity.
     """
     pairs, _, what = title.rpartition("/")
     path = DOCS.parent / "benchmarks" / "results" / "forecast" / "forecast.json"
-    found = json.loads(path.read_text("utf-8"))["summary"].get(pairs, {})
+    results = json.loads(path.read_text("utf-8"))
+    if pairs == "shift" and what in results["shifts"]:
+        return fixed(results["shifts"][what]["mean"], 2)
+    found = results["summary"].get(pairs, {})
     if what in found.get("rules", {}):
         rule = found["rules"][what]
         mean, low, high = (fixed(round(rule[key], 2) + 0.0, 2) for key in ("mean", "low", "high"))

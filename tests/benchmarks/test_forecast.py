@@ -60,6 +60,9 @@ def test_planted_curves_are_ranked_and_written() -> None:
     assert rows[0]["regret"] == 0
     average = report.summary(rows)
     assert average["half of the shift/held out/differ"]["pairs"] == 1
+    assert report.by_shift(rows) == {
+        "s": {"pairs": 1, "mean": rows[0]["correlation"]["forecast"]}  # the held-out task alone
+    }
     text = report.page({"note": "Note.", "summary": average, "rows": rows})
     assert "**Missed.**" in text  # one pair is not thirty
     assert "| iris | s | half of the shift | held out | yes |" in text

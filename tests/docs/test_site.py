@@ -64,6 +64,8 @@ def test_numbers_of_the_forecast_are_filled_in(measured: dict) -> None:
     assert measured["fill"](right) == right
     assert re.fullmatch(r"\[\d+ %\].*", measured["fill"](link.format("", "coverage")))
     assert re.fullmatch(r"\[\d+\].*", measured["fill"](link.format("", "pairs")))
+    shift = '[](../benchmarks/results/forecast "shift/contrast-")'
+    assert re.fullmatch(r"\[\d\.\d\d\].*", measured["fill"](shift))
     with pytest.raises(ValueError, match="differ/luck"):
         measured["fill"](link.format("", "luck"))
 
