@@ -334,7 +334,6 @@ def test_without_gradients_the_outputs_are_the_same(name: str) -> None:
 
 
 LAYERS = """
-from functools import partial
 from torch import nn
 from farfield.nn import SEQUENCE_LAYERS, NormalizedGRU, NormalizedLSTM, NormalizedRNN
 
@@ -363,11 +362,11 @@ def nodes_of(layer, sizes):
         torch.testing.assert_close(compiled(x)[0], layer(x)[0], rtol=1e-4, atol=1e-5)
     return graphs
 
-for name in sys.argv[1:] or layers:
-    nodes, again = (nodes_of(layers[name], [(steps, 4)]) for steps in (20, 40))
+for name, layer in layers.items():
+    nodes, again = (nodes_of(layer, [(steps, 4)]) for steps in (20, 40))
     assert len(nodes) == 1 and nodes == again, (name, nodes, again)
     assert nodes[0] <= (150 if name == "causal-transformer" else 45), (name, nodes)
-    # The second program is for any number of sequences.
+for name in sys.argv[1:] or layers:  # The second program is for any number of sequences.
     assert len(nodes_of(layers[name], [(2, batch) for batch in (4, 5, 6, 700)])) <= 2, name
 """
 )

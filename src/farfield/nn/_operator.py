@@ -55,10 +55,10 @@ class OneOperator(nn.Module):
         """Tell whether `torch.compile` traces a program that may contain the operator."""
         if not torch.compiler.is_compiling() or torch.compiler.is_exporting():
             return False
+        # Hooks may want graphs, or compute weights as `torch.nn.utils.spectral_norm` does.
         watched = any(
-            part._forward_hooks or part._forward_pre_hooks  # noqa: SLF001
+            part._forward_pre_hooks or (part._forward_hooks and part is not self)  # noqa: SLF001
             for part in self.modules()
-            if part is not self
         )
         return not (watched or is_autocast() or is_transformed())
 
@@ -158,6 +158,20 @@ def _copy(tensor: Tensor) -> Tensor:
     return tensor.detach().clone(memory_format=torch.contiguous_format)
 
 
+def _apart(tensor: Tensor, taken: set[int]) -> Tensor:
+    """Copy a gradient that shares memory with another tensor, or whose layout is not plain.
+
+    Args:
+        tensor: The gradient.
+        taken: Addresses of the memory of other tensors; extended in place.
+    """
+    address = tensor.untyped_storage().data_ptr()
+    if address in taken or tensor.storage_offset() or not tensor.is_contiguous():
+        return _copy(tensor)
+    taken.add(address)
+    return tensor
+
+
 _operator = torch.library.custom_op(
     "farfield::compute",
     _compute,
@@ -217,8 +231,9 @@ def _differentiate(
             retain_graph=retain,
             allow_unused=True,
         )
+    taken = {gradient.untyped_storage().data_ptr() for gradient in gradients}
     return [
-        end.new_zeros(end.shape) if own is None else _copy(own)
+        end.new_zeros(end.shape) if own is None else _apart(own, taken)
         for own, end in zip(found, ends, strict=True)
     ]
 
