@@ -44,6 +44,7 @@ from farfield.nn.internal import (
 )
 from made import drawn, generator, gradcheck, unsettled
 from oracles import interpreters as oracle
+from processes import run_forked
 
 FEATURES, FUNCTIONS, ITERATIONS, BATCH, ITEMS = 6, 3, 2, 2, 5
 TEXT = Syntax(
@@ -882,3 +883,30 @@ def test_interpreter_alone() -> None:
 def test_print_tells_the_options() -> None:
     shown = repr(built(grid=(1, 2)))
     assert "6, num_functions=3, num_iterations=2, num_lines=1, grid=(1, 2), Syntax(" in shown
+
+
+COMPILED = """
+import torch
+from farfield.nn import NeuralInterpreter
+
+def graphs_of(num_iterations):
+    torch.compiler.reset()
+    layer, x, found = NeuralInterpreter(8, num_iterations=num_iterations), torch.randn(2, 5, 8), []
+    def kept(graph, _):
+        found.append(graph)
+        return graph.forward
+    compiled = torch.compile(layer, backend=kept, fullgraph=True)
+    torch.testing.assert_close(compiled(x), layer(x), rtol=1e-4, atol=1e-5)
+    (graph,) = found
+    parts = [part for part in graph.modules() if isinstance(part, torch.fx.GraphModule)]
+    return [len(part.graph.nodes) for part in parts]
+
+few, many = graphs_of(4), graphs_of(8)
+assert few[1:] == many[1:] and 0 < many[0] - few[0] <= 4 * 4, (few, many)
+"""
+
+
+@pytest.mark.slow
+def test_a_compiled_program_contains_one_iteration() -> None:
+    status, _, errors = run_forked(COMPILED)
+    assert status == 0, errors

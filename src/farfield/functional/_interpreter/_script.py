@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core.internal import Depth, kind_of
-from farfield.functional._autograd._products import linear
+from farfield.functional._autograd._products import is_autocast, is_transformed, linear
 from farfield.functional._interpreter._line_of_code import LineParameters, LineRules, run_line
 
 _LEAST_BANDWIDTH = 1e-3
@@ -372,18 +372,37 @@ def _walk(
     keep: Tensor | None,
 ) -> Iterator[ScriptTrace]:
     """Run iteration after iteration, with compatibilities (function, batch, item)."""
+    is_traced = torch.compiler.is_compiling() and not torch.compiler.is_exporting()
+    iterate = _REGION if is_traced and not (is_transformed() or is_autocast()) else _iterate
     for _ in range(_ITERATIONS.take("num_iterations", num_iterations)):
-        types = type_inference(x, parameters.typing)
-        compatibility = type_matching(
-            types,
-            parameters.signatures,
-            parameters.bandwidth,
-            truncation=rules.truncation,
-            straight_through=rules.straight_through,
-            eps=rules.eps,
-            keep=keep,
-        )
-        if key_padding_mask is not None:
-            compatibility = compatibility.masked_fill(key_padding_mask, 0.0)
-        x = interpreter(x, compatibility, parameters.lines, rules, key_padding_mask)
-        yield ScriptTrace(x, types, compatibility)
+        step = iterate(x, parameters, rules, key_padding_mask, keep)
+        yield step
+        x = step.outputs
+
+
+def _iterate(
+    x: Tensor,
+    parameters: ScriptParameters,
+    rules: ScriptRules,
+    key_padding_mask: Tensor | None,
+    keep: Tensor | None,
+) -> ScriptTrace:
+    """Run one iteration, with compatibilities (function, batch, item)."""
+    types = type_inference(x, parameters.typing)
+    compatibility = type_matching(
+        types,
+        parameters.signatures,
+        parameters.bandwidth,
+        truncation=rules.truncation,
+        straight_through=rules.straight_through,
+        eps=rules.eps,
+        keep=keep,
+    )
+    if key_padding_mask is not None:
+        compatibility = compatibility.masked_fill(key_padding_mask, 0.0)
+    x = interpreter(x, compatibility, parameters.lines, rules, key_padding_mask)
+    return ScriptTrace(x, types, compatibility)
+
+
+_REGION = torch.compiler.nested_compile_region(_iterate)
+"""`_iterate`, which `torch.compile` compiles once for all iterations."""
