@@ -104,6 +104,7 @@ bench: env
 	$(BIN)/python -m benchmarks.rims
 	$(BIN)/python -m benchmarks.nfm
 	$(BIN)/python -m benchmarks.recurrent
+	$(BIN)/python -m benchmarks.compiled
 	$(BIN)/python -m benchmarks.matrices
 	$(BIN)/python -m benchmarks.interpreters
 	$(BIN)/python -m benchmarks.mixing

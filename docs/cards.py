@@ -12,12 +12,14 @@ from __future__ import annotations
 import enum
 import importlib
 import inspect
+import json
 import re
 import sys
 import types
 import typing
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any, TypeGuard
 
 from docstring_parser import Docstring, DocstringMeta, DocstringParam
@@ -60,6 +62,9 @@ FAMILIES = {
 OWN_NAMES = {"task": TASKS, "model": REASONERS, "encoder": ENCODERS}
 WITHHELD = (0, 50, 85, 95, 98)
 """Numbers of withheld shapes in the paper."""
+
+COMPILED = Path(__file__).parents[1] / "benchmarks" / "results" / "compiled"
+"""Records of layers under `torch.compile`."""
 
 HEAD = "<!-- Made from the docstrings by `make docs`; mend those and make it again. -->"
 PARSER = GoogleParser(
@@ -143,7 +148,7 @@ def card(folder: str, name: str, thing: Any) -> str:
     text.meta = described(thing, text)
     parts = [f"## {name}", text.short_description or "", call(folder, name, thing)]
     parts += [f"On the command line: `{word}`." for word in own_names(thing)]
-    parts += [fenced_formulas(text.long_description or "")]
+    parts += [fenced_formulas(text.long_description or ""), compiled(thing)]
     parts += list(sections(text))
     if inspect.isclass(thing):
         parts += [*([measured(thing)] if thing in TASKS.values() else []), members(thing)]
@@ -362,6 +367,22 @@ def described_arguments(function: Any) -> Iterator[str]:
     for part in described(function, PARSER.parse(inspect.getdoc(function) or "")):
         if is_argument(part):
             yield f"  - `{part.arg_name}`: {on_one_line(part.description or '')}"
+
+
+def compiled(thing: Any) -> str:
+    """Describe a layer under `torch.compile` by the last record, if any."""
+    path = max(COMPILED.glob("*.json"))
+    for line in json.loads(path.read_text(encoding="utf-8"))["lines"]:
+        if line["name"] == thing.__name__:
+            pairs = zip(line["compiled"], line["eager"], strict=True)
+            ratio = median(one / other for one, other in pairs)
+            where = f"../../{path.with_suffix('.md').relative_to(COMPILED.parents[2])}"
+            return (
+                f"Under `torch.compile` a pass forward and backward takes {ratio:.2f} times as "
+                f"long as in eager mode, after {line['compile']:.0f} s of compilation "
+                f"([measured]({where}))."
+            )
+    return ""
 
 
 def measured(task: Any) -> str:
