@@ -299,10 +299,10 @@ def test_a_step_that_was_taken_before_copies_no_number_to_a_gpu(name: str) -> No
     cls = REASONERS[name]
     sizes = {"length": 3, "hidden_size": 8, "relation_size": 4, "feedforward_size": 8}
     taken = sizes.keys() & inspect.signature(cls).parameters
-    model = cls(8, OUTPUTS, **{size: sizes[size] for size in taken})
+    model = cls(16, OUTPUTS, **{size: sizes[size] for size in taken})
     tensors, _ = stack_module_state([model, model])
     step = vmap(grad(lambda own, z: functional_call(model, own, (z,)).square().sum()))
-    z = torch.ones(2, 4, 3, 8)
+    z = torch.ones(2, 4, 3, 16)
     step(tensors, z)
     with AsksTheProcessor() as asked:
         step(tensors, z)
