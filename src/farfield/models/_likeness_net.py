@@ -99,7 +99,8 @@ class LikenessNet(SequenceReader):
     def likeness(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch time time"]:
         """Compare all figures of each problem, each pair in its best turn; equal figures give 1."""
         images = F.normalize(z, dim=-1).reshape(-1, 1, self.side, self.side)
-        upright = _edges(images).unflatten(0, z.shape[:2])
+        features = 4 * (self.side // _CELL) ** 2
+        upright = _edges(images).reshape(*z.shape[:2], features)
         best = upright @ upright.mT
         for grid in self.grids.to(z.dtype):
             points = grid.expand(len(images), -1, -1, -1)
