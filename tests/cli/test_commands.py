@@ -748,6 +748,8 @@ def test_python_is_printed_of_one_experiment(farfield, tiny_table: Table) -> Non
     cells = ", ".join(claim.cell for claim in tiny_table.claims)
     message = f"cell must select one experiment to print its Python, got 2: {cells}"
     assert (ended.status, ended.out, ended.err) == (2, "", f"farfield: {message}\n")
+    ended = farfield("reproduce webb2021/table-9 --python")
+    assert ended.err.endswith("esbn/withheld-0, esbn/withheld-50, esbn/withheld-85, …\n")
 
 
 @pytest.mark.usefixtures("two_tables")
@@ -1268,6 +1270,13 @@ def test_training_of_a_table_is_another_file(farfield, folder: Path) -> None:
     assert "augmented" in ended.out
     ended = farfield(f"{words} --training none.csv")
     assert ended.err == "farfield: path must be a file or a folder, there is no none.csv\n"
+
+
+def test_a_saved_model_needs_a_function_that_loads_it(farfield, folder: Path) -> None:
+    np.savez("two.npz", x=np.zeros((40, 2)), y=np.arange(40) % 2)
+    ended = farfield("profile pipe.joblib two.npz")
+    assert ended.status == 2
+    assert 'def load(): return joblib.load("pipe.joblib")' in ended.err
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,8 @@ def test_python_imports_a_name_from_the_face_that_offers_it() -> None:
 def test_python_makes_the_same_experiment(experiment: Experiment) -> None:
     scope: dict[str, object] = {}
     exec(experiment.to_python(), scope)
+    imports = [line for line in experiment.to_python().splitlines() if line.startswith("from ")]
+    assert len(imports) == len({line.split()[1] for line in imports})  # one line a module
     assert scope["experiment"] == experiment
 
 

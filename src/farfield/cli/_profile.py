@@ -22,6 +22,9 @@ OPTIONS = ("kind", "axes", "level", "items", "minutes", "seed", "device")
 
 WANTED = "model must be FILE.py:NAME, e.g. my_model.py:load"
 
+SAVED = (".joblib", ".pickle", ".pkl", ".pt", ".pth", ".safetensors", ".skops")
+"""Endings of files of saved models."""
+
 
 def profile_model(command: Profile) -> None:
     """Measure a model over shifts of its items, print the table and write the page.
@@ -115,6 +118,11 @@ def load_model(words: str) -> Any:
     Raises:
         ValueError: If the file has no such name, or its function fails.
     """
+    if words.endswith(SAVED):
+        raise ValueError(
+            f"{WANTED}, got {words!r}; a saved model needs such a function: "
+            f'def load(): return joblib.load("{words}"), or of torch, a module with its weights'
+        )
     module, name = import_own(words, WANTED)
     if not hasattr(module, name):
         theirs = [one for one, part in vars(module).items() if callable(part) and one[0] != "_"]

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final, get_type_hints
+from typing import Any, Final, final, get_type_hints
 
 import tyro
 from rich.console import Console
@@ -35,6 +35,9 @@ from farfield.reports.internal import Levels, records_at
 from farfield.reproductions import Budget, Table
 from farfield.tasks import ProblemTask, is_at_hand
 from farfield.tasks.internal import HasPictures
+
+MOST_NAMED: Final = 8
+"""Most cells that an error names."""
 
 
 def plan(command: Plan) -> None:
@@ -246,9 +249,10 @@ def _changed(experiment: Experiment, changes: Mapping[str, Any]) -> Experiment:
 def _script(own: Mapping[Experiment, str], seeds: int) -> str:
     """Write the Python that trains one experiment and prints its profile."""
     if len(own) != 1:
+        names = [*[*own.values()][:MOST_NAMED], *["…"] * (len(own) > MOST_NAMED)]
         raise ValueError(
             f"cell must select one experiment to print its Python, got {len(own)}: "
-            f"{', '.join(own.values())}"
+            f"{', '.join(names)}"
         )
     (experiment,) = own
     return f"""\

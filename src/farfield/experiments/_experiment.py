@@ -423,7 +423,11 @@ class Experiment:
         """Write the Python that makes the experiment, with imports."""
         modules: set[str] = set()
         body = _source(self, modules)
-        lines = [f"from {module} import {name}" for module, name in sorted(_split(modules))]
+        names = groupby(sorted(_split(modules)), key=lambda found: found[0])
+        lines = [
+            f"from {module} import {', '.join(name for _, name in found)}"
+            for module, found in names
+        ]
         return "\n".join([*lines, "", f"experiment = {body}", ""])
 
     @check_arguments

@@ -35,6 +35,7 @@ _LATEX: Final = str.maketrans(
         "≤": r"$\leq$",
         "≥": r"$\geq$",
         "×": r"$\times$",
+        "÷": r"$\div$",
         ">": r"$>$",
         "<": r"$<$",
         "∞": r"$\infty$",
