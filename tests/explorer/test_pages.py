@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import html
+import itertools
 import json
 import re
 import shutil
@@ -431,6 +432,19 @@ def test_the_overview_shows_the_latest_experiments_and_one_chart(explored: Explo
     assert {series["label"].partition(" ")[0] for series in chart["series"]} == {
         "ESBN", "Transformer",
     }  # fmt: skip
+
+
+def test_records_that_change_while_they_are_read_are_read_once(
+    explored: Explored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Source(explored.folder / "runs", explored.folder / "results")
+    wanted = len(source.run_rows)
+    stamps, read, contents = itertools.count(), [], source.store.contents
+    monkeypatch.setattr("farfield.explorer._source._stamp", lambda *_: (next(stamps),))
+    monkeypatch.setattr(source.store, "contents", lambda: read.append(0) or contents())
+    source._run_curve.cache_clear()
+    assert len(source.run_rows) == wanted
+    assert read == [0]
 
 
 def test_parts_of_a_page_that_are_asked_for_at_once_all_see_every_run(
