@@ -48,6 +48,8 @@ from farfield.tasks._rules._match_to_sample import TripleMatchToSample as Triple
 from farfield.tasks._rules._same_different import AllSame as AllSame
 from farfield.tasks._rules._same_different import SameDifferent as SameDifferent
 from farfield.tasks._rules._same_different import TintedSameDifferent as TintedSameDifferent
+from farfield.tasks._rules._variation import VARIATIONS as VARIATIONS
+from farfield.tasks._rules._variation import Variation as Variation
 from farfield.tasks._sequences._memory import Adding as Adding
 from farfield.tasks._sequences._memory import Copying as Copying
 from farfield.tasks._sequences._sequential_mnist import SequentialMNIST as SequentialMNIST

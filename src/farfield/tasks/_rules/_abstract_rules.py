@@ -7,6 +7,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, ClassVar, Final, Self, final
 
 import einops
@@ -16,8 +17,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from farfield.core import Problems, Stream
-from farfield.core.internal import Limits, check_fields
-from farfield.tasks._protocol._answers import AnswerTask, OracleByHand
+from farfield.core.internal import LazyItems, Limits, check_fields
+from farfield.tasks._protocol._answers import AnswerTask
 from farfield.tasks._protocol._draws import arrangement, distinct, permutation, redrawn, repeated
 from farfield.tasks._protocol._task import (
     GRAY,
@@ -30,7 +31,9 @@ from farfield.tasks._protocol._task import (
     Regime,
     regimes_at,
 )
-from farfield.tasks._rules._glyph_set import GlyphSet
+from farfield.tasks._rules._glyph_set import GlyphSet, other_fonts, without_size_twins
+from farfield.tasks._rules._likeness import likeness
+from farfield.tasks._rules._variation import Variation, show_varied, two_showings_differ
 
 Digits = Int64[np.ndarray, "_ _"]
 """Problems by number, `(batch, slot)`: each row of digits is one problem of its kind."""
@@ -41,6 +44,8 @@ SetSize = Annotated[int, Limits(at_least=3, at_most=10_000_000)]
 NUM_GLYPHS: Final = 100
 GLYPH_SHAPE: Final = (32, 32)
 NUM_CHOICES: Final = 4
+ALIKE: Final = 0.5
+"""Likeness above which two images are the same item."""
 
 
 @final
@@ -62,7 +67,7 @@ class Kind:
         return math.prod(self.radices)
 
 
-class RuleTask(OneContext, OracleByHand, AnswerTask):
+class RuleTask(OneContext, AnswerTask):
     """Base of the tasks of abstract rules over images."""
 
     name: ClassVar[str]
@@ -77,6 +82,10 @@ class RuleTask(OneContext, OracleByHand, AnswerTask):
     """Largest number of problems of a set."""
     validation_problems: CountOrNone
     """Number of validation problems; 0 for no validation."""
+    variations: tuple[Variation, ...]
+    """Variations of the showings, each with a test."""
+    training_variation: Variation | None
+    """Variation of the showings in training and validation."""
 
     @property
     @abstractmethod
@@ -85,9 +94,33 @@ class RuleTask(OneContext, OracleByHand, AnswerTask):
 
     def __post_init__(self) -> None:
         check_fields(self)  # type: ignore[arg-type]  # its classes are dataclasses
-        check_shapes(self.withheld, self.shapes, self._fewest)
+        check_shapes(self.withheld, self._shapes, self._fewest)
         if self.validation_problems and other_images(self.shapes) is None:
             self._check_held_out()
+        self._check_variations()
+
+    @property
+    def _shapes(self) -> GlyphSet | None:
+        """Images of the task: with changes of size, without images that differ in size alone."""
+        if self.shapes is not None and any(one.size for one in self._all_variations):
+            return without_size_twins(self.shapes)
+        return self.shapes
+
+    @property
+    def _all_variations(self) -> tuple[Variation, ...]:
+        """Variations of the tests, then of training."""
+        training = self.training_variation
+        return (*self.variations, *(() if training is None else (training,)))
+
+    def _check_variations(self) -> None:
+        """Raise `ValueError` if a variation comes twice, is none, or lacks its fonts."""
+        names = [one.name for one in self.variations]
+        if len(set(names)) < len(names):
+            raise ValueError(f"variations must differ, got {', '.join(names)}")
+        if any(one == Variation() for one in self._all_variations):
+            raise ValueError("variations must change the showings, got Variation()")
+        if any(one.font for one in self._all_variations):
+            other_fonts(GlyphSet.glyphs() if self.shapes is None else self.shapes)
 
     @property
     def item_shape(self) -> tuple[int, ...]:
@@ -96,9 +129,76 @@ class RuleTask(OneContext, OracleByHand, AnswerTask):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
+        """Training, validation where it is asked for, the tests, then a test of each variation."""
+        return (*self._identical_regimes, *self._varied_regimes)
+
+    @property
+    def _identical_regimes(self) -> tuple[Regime, ...]:
         """Training, validation where it is asked for, then the test on withheld images."""
         training, test = regimes_of(self.withheld)
         return (training, *self._validation(test.distance, test.unit), test)
+
+    @property
+    def _varied_regimes(self) -> tuple[Regime, ...]:
+        """Tests of the variations; their distance is the difference of two showings of an image."""
+        return tuple(
+            Regime(name=one.name, distance=_distance(self._shapes, one), unit=_UNIT)
+            for one in self.variations
+        )
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """Draw the sets of a run, by regime name."""
+        sets = self._draw_identical(stream)
+        if not self._all_variations:
+            return sets
+        branch = stream.child(self.name, f"v{self.version}", "showings")
+        fonts = self._fonts()
+        last = sets[self._identical_regimes[-1].name]
+        if (varied := self.training_variation) is not None:
+            again = _repeated_problems(sets[TRAINING], self.max_problems)
+            for name, known in {**sets, TRAINING: again}.items():
+                if name in (TRAINING, VALIDATION):
+                    sets[name] = show_varied(known, varied, branch.child(name, varied.name), fonts)
+        for one in self.variations:
+            sets[one.name] = show_varied(last, one, branch.child("test", one.name), fonts)
+        return sets
+
+    @abstractmethod
+    def _draw_identical(self, stream: Stream) -> dict[str, Problems]:
+        """Draw the sets of a run without variation, by regime name."""
+
+    def _fonts(self) -> tuple[Float[Tensor, "item height width"], ...]:
+        """Load the images in their other fonts, if a variation asks for fonts."""
+        if self._shapes is None or not any(one.font for one in self._all_variations):
+            return ()
+        return tuple(other.items for other in other_fonts(self._shapes))
+
+    @abstractmethod
+    def _answers(
+        self, likeness: Float[Tensor, "batch time time"]
+    ) -> Float[Tensor, "batch candidate"]:
+        """Compute the outputs of the rule.
+
+        Args:
+            likeness: Likeness of every two positions: above a half where they show the same item.
+        """
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
+        """Return the outputs of the rule over equal items."""
+        items = seen(problems)
+        equal = items[:, :, None] == items[:, None, :]
+        return self._answers(equal.to(problems.items.dtype))
+
+    def by_hand(self, problems: Problems, training: Problems) -> Float[Tensor, "batch candidate"]:  # noqa: ARG002
+        """Return the outputs of the rule over equal pixels, or over alike pixels if items vary.
+
+        Args:
+            problems: Items and their index; without targets.
+            training: Not used.
+        """
+        if not self._all_variations:
+            return self.oracle(problems)
+        return torch.cat([self._answers(part) for part in likeness(problems)])
 
     def _validation(self, distance: float, unit: str) -> tuple[Regime, ...]:
         """Return the regime of validation, if there is one."""
@@ -111,11 +211,11 @@ class RuleTask(OneContext, OracleByHand, AnswerTask):
     @property
     def _num_held_out(self) -> int:
         """Number of the user's images that validation shows: a fifth, taken from training."""
-        return max(self._fewest, (num_shapes(self.shapes) - self.withheld) // 5)
+        return max(self._fewest, (num_shapes(self._shapes) - self.withheld) // 5)
 
     def _check_held_out(self) -> None:
         """Raise `ValueError` unless training keeps enough of the user's images."""
-        total = num_shapes(self.shapes)
+        total = num_shapes(self._shapes)
         if total - self.withheld - self._num_held_out < self._fewest:
             raise ValueError(
                 f"withheld must leave {2 * self._fewest} images for training and validation, got "
@@ -126,12 +226,14 @@ class RuleTask(OneContext, OracleByHand, AnswerTask):
         self, branch: Stream
     ) -> tuple[Float[Tensor, "item height width"], dict[str, Int64[np.ndarray, " _"]]]:
         """Load the images of the task, and split them by regime: training, test, validation."""
-        items = table(self.shapes)
+        items = table(self._shapes)
         pools = split_shapes(branch, len(items), self.withheld)
         if not self.validation_problems:
             return items, pools
         other = other_images(self.shapes)
         if other is not None:
+            if self.training_variation is not None and self.training_variation.size:
+                other = without_size_twins(other)
             return torch.cat([items, other.items]), pools | {
                 VALIDATION: len(items) + np.arange(len(other))
             }
@@ -171,8 +273,8 @@ class NumberedTask(RuleTask):
     ) -> Sequence[Columns]:
         """Make the columns of each kind, as images of `pool`."""
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name."""
+    def _draw_identical(self, stream: Stream) -> dict[str, Problems]:
+        """Draw the sets of a run without variation, by regime name."""
         branch = stream.child(self.name, f"v{self.version}", *self._size)
         items, pools = self._images(branch)
         held_out = {name: pool for name, pool in pools.items() if name == VALIDATION}
@@ -180,7 +282,7 @@ class NumberedTask(RuleTask):
         sets = self._sets(branch, items, shown, self.max_problems, shared=self.withheld == 0)
         if held_out:
             sets |= self._sets(branch, items, held_out, self.validation_problems, shared=False)
-        return {regime.name: sets[regime.name] for regime in self.regimes}
+        return {regime.name: sets[regime.name] for regime in self._identical_regimes}
 
     def _sets(
         self,
@@ -256,7 +358,12 @@ def other_images(shapes: GlyphSet | None) -> GlyphSet | None:
         `None` beside images of the user's, of which some are held out.
     """
     name = "glyphs" if shapes is None else shapes.name
-    others = {"glyphs": GlyphSet.letters, "webb2021": GlyphSet.letters, "letters": GlyphSet.glyphs}
+    others = {
+        "glyphs": GlyphSet.letters,
+        "webb2021": GlyphSet.letters,
+        "letters": GlyphSet.glyphs,
+        "plain-letters": GlyphSet.glyphs,
+    }
     return others[name]() if name in others else None
 
 
@@ -422,8 +529,29 @@ def shuffled(
     return Problems(items=items, index=index, target=target, latent=columns)
 
 
+_UNIT: Final = "gray levels between showings"
+"""Unit of the distance of a variation."""
+
+
+@lru_cache(maxsize=256)
+def _distance(shapes: GlyphSet | None, variation: Variation) -> float:
+    """Measure how far two showings of an image differ."""
+    fonts = other_fonts(shapes) if shapes is not None and variation.font else ()
+    return two_showings_differ(table(shapes), [other.items for other in fonts], variation)
+
+
+def _repeated_problems(problems: Problems, most: int) -> Problems:
+    """Repeat problems in their order as often as there is room for all of them."""
+    return problems[torch.arange(len(problems)).repeat(max(1, most // len(problems)))]
+
+
 def seen(problems: Problems) -> Int64[Tensor, "batch time"]:
-    """Number the pictures of problems by position; equal pictures have equal numbers."""
+    """Number the pictures of problems by position; equal pictures have equal numbers.
+
+    Showings that vary have the number of their picture.
+    """
+    if isinstance(problems.items, LazyItems):
+        return problems.items.latent[:, 0].to(problems.index.device)[problems.index]
     pictures = problems.table().flatten(1)
     return torch.unique(pictures, dim=0, return_inverse=True)[1][problems.index]
 

@@ -10,13 +10,14 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import Stream
 from farfield.core.internal import check_fields
 from farfield.tasks._protocol._draws import arrangement, integers
 from farfield.tasks._protocol._task import CountOrNone, check_number
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import FourChoices, NumberedTask
 from farfield.tasks._rules._glyph_set import GlyphSet
+from farfield.tasks._rules._variation import Variation
 
 
 @final
@@ -66,6 +67,10 @@ class DistributionOfThree(FourChoices, NumberedTask):
             allows. Where there are fewer arrays, they come again with other choices.
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
+        variations: Variations of the showings: for each, a test that shows the problems of the
+            last test again, every showing drawn anew (see `docs/tasks.md`).
+        training_variation: Variation of the showings in training and validation; training problems
+            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than four images stay on either side.
@@ -82,6 +87,8 @@ class DistributionOfThree(FourChoices, NumberedTask):
     shapes: GlyphSet | None = None
     training_problems: rules.SetSize | None = None
     validation_problems: CountOrNone = 0
+    variations: tuple[Variation, ...] = ()
+    training_variation: Variation | None = None
 
     @property
     def _fewest(self) -> int:
@@ -115,9 +122,11 @@ class DistributionOfThree(FourChoices, NumberedTask):
         choices = np.take_along_axis(four, _selected(drawing, len(four), 4, 3, 2, 1), axis=1)
         return [_array(first_row, second_row, choices)]
 
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: the image is in the first row, not in the second."""
-        return _lacking(problems, 3)
+    def _answers(
+        self, likeness: Float[Tensor, "batch time time"]
+    ) -> Float[Tensor, "batch candidate"]:
+        """Score choices that the first row holds and the second row lacks."""
+        return _lacking(likeness, 3)
 
 
 _SHORTEST: Final = 3
@@ -175,6 +184,10 @@ class DistributionOfN(FourChoices, NumberedTask):
         shapes: The images; `None` for the built-in 100 glyphs.
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
+        variations: Variations of the showings: for each, a test that shows the problems of the
+            last test again, every showing drawn anew (see `docs/tasks.md`).
+        training_variation: Variation of the showings in training and validation; training problems
+            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If rows are shorter than 3 or longer than 20, or fewer than n + 1 images stay
@@ -192,6 +205,8 @@ class DistributionOfN(FourChoices, NumberedTask):
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
     validation_problems: CountOrNone = 0
+    variations: tuple[Variation, ...] = ()
+    training_variation: Variation | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -226,9 +241,11 @@ class DistributionOfN(FourChoices, NumberedTask):
         choices = np.take_along_axis(offered, _selected(drawing, count, 4, 3, 2, 1), axis=1)
         return [_array(first_row, second_row, choices)]
 
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: the image is in the first row, not in the second."""
-        return _lacking(problems, self.row_length)
+    def _answers(
+        self, likeness: Float[Tensor, "batch time time"]
+    ) -> Float[Tensor, "batch candidate"]:
+        """Score choices that the first row holds and the second row lacks."""
+        return _lacking(likeness, self.row_length)
 
 
 def _kinds(images: int, row_length: int) -> tuple[rules.Kind, ...]:
@@ -265,10 +282,11 @@ def _array(
     }
 
 
-def _lacking(problems: Problems, row_length: int) -> Float[Tensor, "batch candidate"]:
-    """Score 1 for choices that the first row holds and the second row lacks, else 0."""
-    images = rules.seen(problems)
-    choices = images[:, -rules.NUM_CHOICES :, None]
-    first_row = (choices == images[:, None, :row_length]).any(dim=2)
-    second_row = (choices == images[:, None, row_length : -rules.NUM_CHOICES]).any(dim=2)
-    return (first_row & ~second_row).to(problems.items.dtype)
+def _lacking(
+    likeness: Float[Tensor, "batch time time"], row_length: int
+) -> Float[Tensor, "batch candidate"]:
+    """Score choices by their likeness to the first row, less that to the second row."""
+    choices = likeness[:, -rules.NUM_CHOICES :]
+    first_row = choices[:, :, :row_length].amax(dim=2)
+    second_row = choices[:, :, row_length : -rules.NUM_CHOICES].amax(dim=2)
+    return first_row - second_row

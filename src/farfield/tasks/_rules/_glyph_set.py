@@ -22,6 +22,8 @@ GLYPHS_DIGEST: Final = "1535dcc4cc513a59c5a7e3302c226209d53358239f202bd94236b730
 """Digest of the built-in images."""
 LETTERS_DIGEST: Final = "1fbc23d4657a8d15fb842b80598fa91089ea710a17fe43e87cad600820b4cf06"
 """Digest of the letters."""
+PLAIN_DIGEST: Final = "a349efe5fc65405ba0905b181f67efa9ae095f0a6472565bcd89937ce8297248"
+"""Digest of the letters that come in ten fonts."""
 PAPER_DIGEST: Final = "e72b6623cc5efacd0e3df8c5b91775db11c760b38ad6cc5d40685de19cfdaf8c"
 """Digest of the 100 images of webb2021."""
 
@@ -84,8 +86,13 @@ class GlyphSet:
 
     @property
     def name(self) -> str:
-        """`"glyphs"`, `"letters"`, `"webb2021"`, or `"own-"` and the head of the digest."""
-        known = {GLYPHS_DIGEST: "glyphs", LETTERS_DIGEST: "letters", PAPER_DIGEST: "webb2021"}
+        """Name of a known table, such as `"letters"`, else `"own-"` and the head of the digest."""
+        known = {
+            GLYPHS_DIGEST: "glyphs",
+            LETTERS_DIGEST: "letters",
+            PLAIN_DIGEST: "plain-letters",
+            PAPER_DIGEST: "webb2021",
+        }
         return known.get(self.digest, f"own-{self.digest[:8]}")
 
     @cached_property
@@ -107,6 +114,16 @@ class GlyphSet:
     def letters() -> GlyphSet:
         """Load a second table, to choose models on: 100 letters and digits, no built-in glyph."""
         return _built_in("letters")
+
+    @staticmethod
+    @cache
+    def plain_letters() -> GlyphSet:
+        """Load 45 of the letters, which come in ten fonts; no two differ in size alone.
+
+        The tasks show them in DejaVu Sans; a `Variation` of the font also in bold and mono, in
+        DejaVu Serif and STIX (roman and italic), and in three faces of Computer Modern.
+        """
+        return GlyphSet(_fonts()[0])
 
     @staticmethod
     def paper(folder: str | Path | None = None) -> GlyphSet:
@@ -134,9 +151,58 @@ class GlyphSet:
 
 def _built_in(name: str) -> GlyphSet:
     """Load a table of the package: characters of DejaVu Sans 2.37."""
-    file = resources.files("farfield.tasks") / "glyphs.npz"
-    with file.open("rb") as content, np.load(content, allow_pickle=False) as archive:
-        return GlyphSet(archive[name])
+    return GlyphSet(_array("glyphs.npz", name))
+
+
+def _array(file: str, name: str) -> np.ndarray:
+    """Load an array of an archive of the package."""
+    path = resources.files("farfield.tasks") / file
+    with path.open("rb") as content, np.load(content, allow_pickle=False) as archive:
+        found: np.ndarray = archive[name]
+        return found
+
+
+@cache
+def _fonts() -> UInt8[np.ndarray, "candidate item height width"]:
+    """Load the letters in ten fonts, which `tools/fonts.py` renders."""
+    return _array("fonts.npz", "fonts")
+
+
+@cache
+def other_fonts(shapes: GlyphSet) -> tuple[GlyphSet, ...]:
+    """Find the images of letters in nine other fonts.
+
+    Args:
+        shapes: Some or all of the plain letters.
+
+    Raises:
+        ValueError: If an image is none of the plain letters.
+    """
+    first, *others = _fonts()
+    rows = {image.tobytes(): row for row, image in enumerate(first)}
+    found = [rows.get(image.tobytes()) for image in shapes.images]
+    if None in found:
+        raise ValueError(
+            f"shapes must be letters that come in ten fonts for a variation of the font, "
+            f"got {shapes!r}: use GlyphSet.plain_letters()"
+        )
+    return tuple(GlyphSet(other[found]) for other in others)
+
+
+_SIZE_TWINS: Final = (25, 35, 38, 40, 41, 42, 43, 73, 87, 90, 91, 92, 95, 96, 97, 98)
+"""Rows of the letters that a larger letter resembles: c p s u v w x ρ г и л п ч ш ы э."""
+
+
+@cache
+def without_size_twins(shapes: GlyphSet) -> GlyphSet:
+    """Leave out letters that differ from another letter of the built-in table in size alone.
+
+    Args:
+        shapes: Any images; only built-in letters are left out.
+    """
+    twins = {GlyphSet.letters().images[row].tobytes() for row in _SIZE_TWINS}
+    kept = [image.tobytes() not in twins for image in shapes.images]
+    return shapes if all(kept) else GlyphSet(shapes.images[kept])
 
 
 def _digest(images: UInt8[np.ndarray, "item height width"]) -> str:

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import Stream
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._task import CountOrNone
 from farfield.tasks._rules import _abstract_rules as rules
@@ -22,6 +22,7 @@ from farfield.tasks._rules._abstract_rules import (
     two_rows,
 )
 from farfield.tasks._rules._glyph_set import GlyphSet
+from farfield.tasks._rules._variation import Variation
 
 _LAST_RULES = ("ABA", "ABB", "AAA")
 
@@ -78,6 +79,10 @@ class IdentityRules(FourChoices, NumberedTask):
             allows. Where there are fewer, they come again.
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
+        variations: Variations of the showings: for each, a test that shows the problems of the
+            last test again, every showing drawn anew (see `docs/tasks.md`).
+        training_variation: Variation of the showings in training and validation; training problems
+            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than four images stay on either side.
@@ -95,6 +100,8 @@ class IdentityRules(FourChoices, NumberedTask):
     thirds: bool = False
     training_problems: rules.SetSize | None = None
     validation_problems: CountOrNone = 0
+    variations: tuple[Variation, ...] = ()
+    training_variation: Variation | None = None
 
     @property
     def _fewest(self) -> int:
@@ -130,12 +137,12 @@ class IdentityRules(FourChoices, NumberedTask):
         del branch
         return _arrays(_LAST_RULES, 2, pool, digits)
 
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule, by the last image of the first row."""
-        images = rules.seen(problems)
-        as_second = images[:, 2] == images[:, 1]
-        wanted = torch.where(as_second, images[:, 4], images[:, 3])
-        return (images[:, 5:] == wanted[:, None]).to(problems.items.dtype)
+    def _answers(
+        self, likeness: Float[Tensor, "batch time time"]
+    ) -> Float[Tensor, "batch candidate"]:
+        """Compare the last image of the first row with both before it."""
+        as_second = likeness[:, 2, 1] > likeness[:, 2, 0]
+        return torch.where(as_second[:, None], likeness[:, 5:, 4], likeness[:, 5:, 3])
 
 
 def _drawn_counts(branch: Stream, kinds: Sequence[rules.Kind], equal: list[int]) -> list[int]:
@@ -206,6 +213,10 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
         shapes: The images; `None` for the built-in 100 glyphs.
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
+        variations: Variations of the showings: for each, a test that shows the problems of the
+            last test again, every showing drawn anew (see `docs/tasks.md`).
+        training_variation: Variation of the showings in training and validation; training problems
+            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than four images stay on either side.
@@ -221,6 +232,8 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
     max_problems: rules.SetSize = 10_000
     shapes: GlyphSet | None = None
     validation_problems: CountOrNone = 0
+    variations: tuple[Variation, ...] = ()
+    training_variation: Variation | None = None
 
     @property
     def _fewest(self) -> int:
@@ -240,15 +253,22 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
         del branch
         return _arrays(_MIDDLE_RULES, 1, pool, digits)
 
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: first or last image of the row again, or a new image."""
-        images = rules.seen(problems)
-        array, choices = images[:, :5], images[:, 5:]
-        first, last = (choices == array[:, position, None] for position in (3, 4))
-        new = (choices[:, :, None] != array[:, None, :]).all(dim=2)
-        as_first, as_last = (array[:, 1, None] == array[:, position, None] for position in (0, 2))
-        wanted = torch.where(as_first, first, torch.where(as_last, last, new))
-        return wanted.to(problems.items.dtype)
+    def _answers(
+        self, likeness: Float[Tensor, "batch time time"]
+    ) -> Float[Tensor, "batch candidate"]:
+        """Find the pattern that fits both rows, then the choice that it asks for."""
+        choices = likeness[:, 5:, :5]
+        first, last = choices[:, :, 3], choices[:, :, 4]
+        wanted = torch.stack([1 - choices.amax(dim=2), (first + last) / 2, last, first], dim=1)
+        pairs = [(0, 1), (1, 2), (0, 2), (3, 4)]
+        alike = torch.stack([likeness[:, one, other] for one, other in pairs], dim=1)
+        fit = (alike - rules.ALIKE) @ alike.new_tensor(_SIGNS).T
+        return wanted[torch.arange(len(fit), device=fit.device), fit.argmax(dim=1)]
+
+
+_SIGNS: Final = ((-1, -1, 1, 1), (1, 1, 1, 1), (-1, 1, -1, -1), (1, -1, -1, -1))
+"""Each pattern of `_MIDDLE_RULES`: 1 for equal images, −1 for others. First and middle, middle and
+last, first and last image of the first row; both ends of the second row."""
 
 
 def _arrays(

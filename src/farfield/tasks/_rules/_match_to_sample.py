@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import Stream
 from farfield.tasks._protocol._answers import binary_outputs
 from farfield.tasks._protocol._draws import arrangement
 from farfield.tasks._protocol._task import CountOrNone
@@ -25,6 +25,7 @@ from farfield.tasks._rules._abstract_rules import (
     spelled,
 )
 from farfield.tasks._rules._glyph_set import GlyphSet
+from farfield.tasks._rules._variation import Variation
 
 
 @final
@@ -75,6 +76,10 @@ class RelationalMatchToSample(YesNo, NumberedTask):
         softmax: Whether the answer is two logits rather than one (positive: the second pair).
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
+        variations: Variations of the showings: for each, a test that shows the problems of the
+            last test again, every showing drawn anew (see `docs/tasks.md`).
+        training_variation: Variation of the showings in training and validation; training problems
+            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than five images stay on either side.
@@ -91,6 +96,8 @@ class RelationalMatchToSample(YesNo, NumberedTask):
     shapes: GlyphSet | None = None
     softmax: bool = False
     validation_problems: CountOrNone = 0
+    variations: tuple[Variation, ...] = ()
+    training_variation: Variation | None = None
 
     @property
     def _fewest(self) -> int:
@@ -131,11 +138,13 @@ class RelationalMatchToSample(YesNo, NumberedTask):
             for relation, (own, kind) in enumerate(zip(pairs, digits, strict=True))
         ]
 
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: compare within the source and within the second pair."""
-        images = rules.seen(problems)
-        differs = images[:, 0::2] != images[:, 1::2]
-        return binary_outputs(differs[:, 0] == differs[:, 2], self.num_outputs)
+    def _answers(
+        self, likeness: Float[Tensor, "batch time time"]
+    ) -> Float[Tensor, "batch candidate"]:
+        """Compare the images of each pair; one of the target pairs is more alike than the other."""
+        source, first, second = (likeness[:, start, start + 1] for start in (0, 2, 4))
+        is_same = 2 * source > first + second
+        return binary_outputs(is_same == (second > first), self.num_outputs)
 
 
 _OF_TWO_IMAGES: Final = ("AAB", "ABA", "ABB")
@@ -195,6 +204,10 @@ class TripleMatchToSample(YesNo, NumberedTask):
         all_patterns: Whether AAA and ABC take part.
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
+        variations: Variations of the showings: for each, a test that shows the problems of the
+            last test again, every showing drawn anew (see `docs/tasks.md`).
+        training_variation: Variation of the showings in training and validation; training problems
+            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than six images stay on either side, or eight with `all_patterns`.
@@ -212,6 +225,8 @@ class TripleMatchToSample(YesNo, NumberedTask):
     softmax: bool = False
     all_patterns: bool = False
     validation_problems: CountOrNone = 0
+    variations: tuple[Variation, ...] = ()
+    training_variation: Variation | None = None
 
     @property
     def _fewest(self) -> int:
@@ -252,12 +267,13 @@ class TripleMatchToSample(YesNo, NumberedTask):
             for relation, kind in zip(self._relations, digits, strict=True)
         ]
 
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: compare positions of the source and the second triple."""
-        triples = rules.seen(problems).view(-1, 3, 3)
-        equal = triples[:, :, :, None] == triples[:, :, None, :]
-        matches = (equal[:, 0] == equal[:, 2]).flatten(1).all(dim=1)
-        return binary_outputs(matches, self.num_outputs)
+    def _answers(
+        self, likeness: Float[Tensor, "batch time time"]
+    ) -> Float[Tensor, "batch candidate"]:
+        """Compare the positions of each triple, then the source with both triples."""
+        triples = [likeness[:, start : start + 3, start : start + 3] for start in (0, 3, 6)]
+        first, second = ((triples[0] - one).square().sum((1, 2)) for one in triples[1:])
+        return binary_outputs(second < first, self.num_outputs)
 
 
 def _num_images(relation: tuple[str, str]) -> int:

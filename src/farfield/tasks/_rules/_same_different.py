@@ -20,6 +20,7 @@ from farfield.tasks._protocol._task import TRAINING, CountOrNone, Regime, check_
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import NumberedTask, RuleTask, YesNo
 from farfield.tasks._rules._glyph_set import GlyphSet
+from farfield.tasks._rules._variation import Variation
 
 
 @final
@@ -67,6 +68,10 @@ class SameDifferent(YesNo, NumberedTask):
         softmax: Whether the answer is two logits rather than one (positive: different).
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
+        variations: Variations of the showings: for each, a test that shows the problems of the
+            last test again, every showing drawn anew (see `docs/tasks.md`).
+        training_variation: Variation of the showings in training and validation; training problems
+            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than two images stay on either side.
@@ -93,6 +98,8 @@ class SameDifferent(YesNo, NumberedTask):
     shapes: GlyphSet | None = None
     softmax: bool = False
     validation_problems: CountOrNone = 0
+    variations: tuple[Variation, ...] = ()
+    training_variation: Variation | None = None
 
     @property
     def _fewest(self) -> int:
@@ -128,10 +135,11 @@ class SameDifferent(YesNo, NumberedTask):
         same, different = digits
         return _answered([np.repeat(pool[same], 2, axis=1), pool[arrangement(different)]])
 
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: compare the two images."""
-        first, second = rules.seen(problems).unbind(dim=1)
-        return binary_outputs(first != second, self.num_outputs)
+    def _answers(
+        self, likeness: Float[Tensor, "batch time time"]
+    ) -> Float[Tensor, "batch candidate"]:
+        """Compare the two images."""
+        return binary_outputs(likeness[:, 0, 1] < rules.ALIKE, self.num_outputs)
 
 
 def _answered(rows: Sequence[np.ndarray]) -> list[rules.Columns]:
@@ -199,6 +207,10 @@ class TintedSameDifferent(YesNo, RuleTask):
         softmax: Whether the answer is two logits rather than one (positive: different).
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
+        variations: Variations of the showings: for each, a test that shows the problems of the
+            last test again, every showing drawn anew (see `docs/tasks.md`).
+        training_variation: Variation of the showings in training and validation; training problems
+            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than two images stay on either side.
@@ -215,6 +227,8 @@ class TintedSameDifferent(YesNo, RuleTask):
     shapes: GlyphSet | None = None
     softmax: bool = False
     validation_problems: CountOrNone = 0
+    variations: tuple[Variation, ...] = ()
+    training_variation: Variation | None = None
 
     @property
     def _fewest(self) -> int:
@@ -226,18 +240,18 @@ class TintedSameDifferent(YesNo, RuleTask):
         return 2
 
     @property
-    def regimes(self) -> tuple[Regime, ...]:
+    def _identical_regimes(self) -> tuple[Regime, ...]:
         """Training, validation if any, then the tests by the share of pairs whose tint misleads."""
         tints = {"tint-kept": 0, "tint-random": 50, "tint-reversed": 100}
         training, *tests = regimes_at("% misled", {TRAINING: 0} | tints)
         return (training, *self._validation(0, "% misled"), *tests)
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name."""
+    def _draw_identical(self, stream: Stream) -> dict[str, Problems]:
+        """Draw the sets of a run without variation, by regime name."""
         pairs = SameDifferent(
             withheld=self.withheld,
             max_problems=self.max_problems,
-            shapes=self.shapes,
+            shapes=self._shapes,
             validation_problems=self.validation_problems,
         )
         *known, test = pairs.draw(stream).values()
@@ -246,12 +260,18 @@ class TintedSameDifferent(YesNo, RuleTask):
         tints = (answer, answer ^ _every_other(answer), 1 - answer)
         sets = [_tinted(one, items, one.target) for one in known]
         sets += [_tinted(test, items, tint) for tint in tints]
-        return {regime.name: tinted for regime, tinted in zip(self.regimes, sets, strict=True)}
+        names = [regime.name for regime in self._identical_regimes]
+        return dict(zip(names, sets, strict=True))
 
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: compare the two images."""
-        first, second = rules.seen(problems).unbind(dim=1)
-        return binary_outputs(first != second, self.num_outputs)
+    def _fonts(self) -> tuple[Float[Tensor, "tinted height width"], ...]:
+        """Load the images in their other fonts, tinted."""
+        return tuple(_tints(other) for other in super()._fonts())
+
+    def _answers(
+        self, likeness: Float[Tensor, "batch time time"]
+    ) -> Float[Tensor, "batch candidate"]:
+        """Compare the two images."""
+        return binary_outputs(likeness[:, 0, 1] < rules.ALIKE, self.num_outputs)
 
 
 def _tints(
@@ -337,6 +357,10 @@ class AllSame(YesNo, NumberedTask):
         softmax: Whether the answer is two logits rather than one (positive: not all the same).
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
+        variations: Variations of the showings: for each, a test that shows the problems of the
+            last test again, every showing drawn anew (see `docs/tasks.md`).
+        training_variation: Variation of the showings in training and validation; training problems
+            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If a problem has less than 2 or more than 20 images, or fewer than two images
@@ -355,6 +379,8 @@ class AllSame(YesNo, NumberedTask):
     shapes: GlyphSet | None = None
     softmax: bool = False
     validation_problems: CountOrNone = 0
+    variations: tuple[Variation, ...] = ()
+    training_variation: Variation | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -413,10 +439,11 @@ class AllSame(YesNo, NumberedTask):
         columns = _answered(rows)
         return [{**own, "odd": np.full(len(own["target"]), odd)} for odd, own in enumerate(columns)]
 
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: compare every image with the first."""
-        images = rules.seen(problems)
-        differs = (images != images[:, :1]).any(dim=1)
+    def _answers(
+        self, likeness: Float[Tensor, "batch time time"]
+    ) -> Float[Tensor, "batch candidate"]:
+        """Compare all images."""
+        differs = (likeness < rules.ALIKE).flatten(1).any(dim=1)
         return binary_outputs(differs, self.num_outputs)
 
 
