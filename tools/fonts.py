@@ -24,7 +24,7 @@ FONTS = {
 }
 """File of each font in Matplotlib.
 
-Licences: Bitstream Vera and public domain (DejaVu), STIX Font License (STIX), BaKoMa Fonts Licence
+Licenses: Bitstream Vera and public domain (DejaVu), STIX Font License (STIX), BaKoMa Fonts License
 (Computer Modern). All permit copies of the fonts for any purpose.
 """
 LETTERS = (

@@ -30,7 +30,7 @@ _Degrees = Annotated[float, Limits(at_least=0, at_most=180)]
 class Variation:
     """Description of how a showing of an image differs from the image.
 
-    Every value is drawn anew for each showing, from a random stream of its own, so that no two
+    Every value is drawn anew for each showing, from a separate random stream, so that no two
     showings of an image are equal. The order is font, then size, turn and shift about the center,
     then light, then noise.
 
@@ -41,7 +41,7 @@ class Variation:
         size: Largest change of the size in percent; the factor is uniform in 1 ± size / 100.
         turn: Largest turn in degrees, uniform in both directions.
         light: Largest loss of contrast in percent: the gain is uniform in 1 − light / 100 … 1, the
-            gray level of black uniform in what the gain leaves free.
+            gray level of black uniform in the range that the gain leaves free.
         font: Whether a letter is shown in any of ten fonts; for `GlyphSet.plain_letters()`.
 
     Raises:
