@@ -420,6 +420,15 @@ for name in names:
     with torch.no_grad():
         again = torch.compile(eager, backend=backend, fullgraph=True)(x)
         torch.testing.assert_close(again, eager(x), rtol=0, atol=0)
+
+call = torch.compile(layers["gru"], backend="eager", fullgraph=True)
+(slope,) = torch.autograd.grad(call(x)[0].square().sum(), x, create_graph=True)
+try:
+    torch.autograd.grad(slope.sum(), x)
+except RuntimeError as error:
+    assert "call the layer without torch.compile" in str(error), error
+else:
+    raise AssertionError("a second derivative")
 """
 )
 

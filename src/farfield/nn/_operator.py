@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
-from typing import Any, Self, cast
+from typing import Any, NoReturn, Self, cast
 from weakref import WeakValueDictionary
 
 import torch
@@ -249,6 +249,15 @@ def _gradient_shapes(
 ) -> list[Tensor]:
     del carrier, gradients, numbers
     return [part.new_empty(part.shape) for part in like]
+
+
+def _refuse(*_: object) -> NoReturn:
+    raise RuntimeError(
+        "a compiled sequence layer has no second derivative; call the layer without torch.compile"
+    )
+
+
+_gradient_operator.register_autograd(_refuse)
 
 
 def _save(ctx: Any, inputs: tuple[Any, ...], output: list[Tensor]) -> None:
