@@ -21,16 +21,26 @@ from farfield.models import (
     TRN,
     CoRelNet,
     DeepSets,
+    LikenessNet,
     PrediNet,
     Transformer,
 )
-from farfield.nn import ContextNorm, ContextWhitening, ConvEncoder, MLPEncoder, RandomEncoder
+from farfield.nn import (
+    ContextNorm,
+    ContextWhitening,
+    ConvEncoder,
+    MLPEncoder,
+    PoseEncoder,
+    RandomEncoder,
+)
 from farfield.objectives import Reconstructing, Supervised
 from farfield.reproductions._grid import Cell
 from farfield.tasks import (
+    VARIATIONS,
     AllSame,
     DistributionOfN,
     DistributionOfThree,
+    GlyphSet,
     IdentityRules,
     IdentityRulesMiddle,
     ProblemTask,
@@ -112,7 +122,12 @@ TRAININGS: Final = (
 BY_TASK: Final = {training.task.name: training for training in TRAININGS}
 """Trainings of the four tasks, by the task's name."""
 
-ENCODERS: Final = {"conv": ConvEncoder, "MLP": MLPEncoder, "rand": RandomEncoder}
+ENCODERS: Final = {
+    "conv": ConvEncoder,
+    "MLP": MLPEncoder,
+    "rand": RandomEncoder,
+    "pose": PoseEncoder,
+}
 """Encoders as rows name them."""
 
 REASONERS: Final[dict[str, Spec]] = {
@@ -127,10 +142,11 @@ REASONERS: Final[dict[str, Spec]] = {
     "RN": Spec(RN),
     "TRN": Spec(TRN),
     "CoRelNet": Spec(CoRelNet),
+    "LikenessNet": Spec(LikenessNet),
     "Mean": Spec(DeepSets),
     "Maximum": Spec(DeepSets, maximum=True),
 }
-"""Reasoners as rows name them; the paper has neither CoRelNet nor the last two."""
+"""Reasoners as rows name them; the paper has none of the last four."""
 
 MORE_PROBLEMS: Final = 100_000
 """Training problems of Table 13."""
@@ -276,6 +292,10 @@ BEYOND_STEPS: Final = 500
 """Steps of `webb2021/beyond`: more than the slowest row needed on the letters."""
 NINE_TASKS_STEPS: Final = 1_000
 VARIANTS_STEPS: Final = 500
+TRAINED_ON: Final = "noise-16-shift-2-size-15-turn-15"
+"""Variation of the training of `webb2021/not-identical`."""
+NOT_IDENTICAL_PROBLEMS: Final = 2_000
+"""Most problems of a set of `webb2021/not-identical`."""
 
 CONTEXTS: Final = {"whitening": Spec(ContextWhitening), "TCN": Spec(ContextNorm), "": None}
 """Normalizers as rows name them."""
@@ -312,6 +332,24 @@ def beyond(cell: Cell) -> Experiment:
 def nine_tasks(cell: Cell) -> Experiment:
     """Build the experiment of a cell of `webb2021/nine-tasks`."""
     return _on(HARDEST[cell.group], cell, NINE_TASKS_STEPS)
+
+
+def not_identical(cell: Cell) -> Experiment:
+    """Build the experiment of a cell of `webb2021/not-identical`; its regime names a variation.
+
+    Tests of fonts show letters that come in fonts, and train on as many images as the others.
+    """
+    task: Any = HARDEST[cell.group]
+    shapes = GlyphSet.plain_letters() if VARIATIONS[cell.regime].font else GlyphSet.glyphs()
+    varied = dataclasses.replace(
+        task,
+        shapes=shapes,
+        withheld=task.withheld - len(GlyphSet.glyphs()) + len(shapes),
+        max_problems=NOT_IDENTICAL_PROBLEMS,
+        variations=(VARIATIONS[cell.regime],),
+        training_variation=VARIATIONS[TRAINED_ON],
+    )
+    return _on(varied, cell, NINE_TASKS_STEPS)
 
 
 def variants(cell: Cell) -> Experiment:
