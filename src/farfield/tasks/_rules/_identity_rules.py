@@ -267,8 +267,11 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
 
 
 _SIGNS: Final = ((-1, -1, 1, 1), (1, 1, 1, 1), (-1, 1, -1, -1), (1, -1, -1, -1))
-"""Signs of the patterns of `_MIDDLE_RULES`: 1 for equal images, −1 for others. First and middle, middle and
-last, first and last image of the first row; both ends of the second row."""
+"""Signs of the patterns of `_MIDDLE_RULES`: 1 for equal images, −1 for others.
+
+First and middle, middle and last, first and last image of the first row; both ends of the second
+row.
+"""
 
 
 def _arrays(
