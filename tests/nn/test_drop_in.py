@@ -15,7 +15,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-import farfield.nn
+import farfield.nn.internal
 from each import each, some
 from farfield.models import REASONERS
 from test_zoo import as_dtype
@@ -61,12 +61,15 @@ def test_a_replica_answers_as_the_module_does(name: str) -> None:
 
 PUBLIC = {
     name: cls
-    for name in farfield.nn.__all__
-    if inspect.isclass(cls := getattr(farfield.nn, name)) and issubclass(cls, nn.Module)
+    for face in (farfield.nn, farfield.nn.internal)
+    for name, cls in vars(face).items()
+    if inspect.isclass(cls) and issubclass(cls, nn.Module)
+    if name in farfield.nn.__all__ or name in map(first_of, MODULES)
 }
+"""Modules of users, and parts of modules that the zoo has."""
 WITHOUT_FACTORY = {"ContextWhitening", "IdentityNorm", "MultiPass", "StatisticsMatch"}
 """Which take no `device=` and `dtype=`: they have nothing of their own that is anywhere else."""
-STATELESS = {"CenterImages", "Standardize", "ZCA"}
+STATELESS = {"CenterImages", "PoseEncoder", "Standardize", "ZCA"}
 """Which have no state, before a layer that has some."""
 PLACED = [
     name
