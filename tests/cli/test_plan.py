@@ -37,3 +37,20 @@ def test_missing_data_is_named(
     ended = farfield("plan webb2021/tiny --seeds 1")
     assert "0 networks to train, 0 steps" in ended.out
     assert "missing data: the files of same-different; its cells are not counted" in ended.out
+
+
+def test_variations_are_asked_for_by_name() -> None:
+    from farfield.cli._names import fields_of_task, options_of_task
+    from farfield.core.internal import UnknownNameError
+    from farfield.tasks import VARIATIONS, Copying, SameDifferent
+
+    options = options_of_task(SameDifferent)()
+    found = fields_of_task(SameDifferent, options, "glyphs", "noise-16,shift-2", "light-50")
+    assert found["variations"] == (VARIATIONS["noise-16"], VARIATIONS["shift-2"])
+    assert found["training_variation"] == VARIATIONS["light-50"]
+    every = [fields_of_task(SameDifferent, options, i, "all") for i in ("plain-letters", "glyphs")]
+    assert [len(one["variations"]) for one in every] == [len(VARIATIONS), len(VARIATIONS) - 2]
+    with pytest.raises(UnknownNameError, match="unknown variation 'noise-2'"):
+        fields_of_task(SameDifferent, options, "glyphs", "noise-2")
+    with pytest.raises(ValueError, match="variations must be left out for copying, got all"):
+        fields_of_task(Copying, options_of_task(Copying)(), "glyphs", "all")

@@ -62,9 +62,14 @@ class Show:
     records, or at least its first four digits."""
     withheld: int | None = None
     """Shapes withheld from training: short for --task.withheld."""
-    images: Literal["glyphs", "letters", "paper"] = "glyphs"
-    """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
-    FARFIELD_DATA."""
+    images: Literal["glyphs", "letters", "plain-letters", "paper"] = "glyphs"
+    """Built-in glyphs, letters (to choose models on), plain letters, which come in ten fonts, or
+    the paper's own images from the folder FARFIELD_DATA."""
+    variations: Annotated[str, tyro.conf.arg(metavar="NAMES")] = ""
+    """Variations of the showings of a relational task, each with a test, e.g. noise-16,shift-2; all
+    for every standard variation of the images."""
+    training_variation: Annotated[str, tyro.conf.arg(metavar="NAME")] = ""
+    """Variation of the showings in training and validation; none if not given."""
     seed: int = 0
     """Number of the run whose problems or network are shown."""
     out: Path | None = None
@@ -99,9 +104,14 @@ class Training:
     given, norm where all items of a problem are looked at together, else none."""
     seeds: int = NETWORKS
     """Networks to train, seeds 0 to N-1."""
-    images: Literal["glyphs", "letters", "paper"] = "glyphs"
-    """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
-    FARFIELD_DATA."""
+    images: Literal["glyphs", "letters", "plain-letters", "paper"] = "glyphs"
+    """Built-in glyphs, letters (to choose models on), plain letters, which come in ten fonts, or
+    the paper's own images from the folder FARFIELD_DATA."""
+    variations: Annotated[str, tyro.conf.arg(metavar="NAMES")] = ""
+    """Variations of the showings of a relational task, each with a test, e.g. noise-16,shift-2; all
+    for every standard variation of the images."""
+    training_variation: Annotated[str, tyro.conf.arg(metavar="NAME")] = ""
+    """Variation of the showings in training and validation; none if not given."""
     records: Path = RECORDS
     """Folder of records."""
     device: Device = "cpu"

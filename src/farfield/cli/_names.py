@@ -21,7 +21,15 @@ from farfield.models import (
     ResNetGenerator,
 )
 from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS, VALUE_HEADS
-from farfield.tasks import ENVIRONMENTS, TASKS, Environment, GlyphSet, ProblemTask
+from farfield.tasks import (
+    ENVIRONMENTS,
+    TASKS,
+    VARIATIONS,
+    Environment,
+    GlyphSet,
+    ProblemTask,
+    Variation,
+)
 from farfield.tasks.internal import Reading, form_of
 
 Named = TypeVar("Named")
@@ -76,11 +84,29 @@ def shapes_of(name: str) -> GlyphSet | None:
     """Build the images of a name: `None` for the built-in glyphs, else the letters or the paper's.
 
     Args:
-        name: `"glyphs"`, `"letters"` or `"paper"`.
+        name: `"glyphs"`, `"letters"`, `"plain-letters"` or `"paper"`.
     """
     if name == "glyphs":
         return None
+    if name == "plain-letters":
+        return GlyphSet.plain_letters()
     return GlyphSet.letters() if name == "letters" else GlyphSet.paper()
+
+
+def find_variations(names: str, images: str) -> tuple[Variation, ...]:
+    """Find standard variations by name.
+
+    Args:
+        names: Names with commas between them; `"all"` for every variation of the images.
+        images: Name of the images; only plain letters come in several fonts.
+
+    Raises:
+        UnknownNameError: If a name is unknown.
+    """
+    if names == "all":
+        has_fonts = images == "plain-letters"
+        return tuple(one for one in VARIATIONS.values() if has_fonts or not one.font)
+    return tuple(find("variation", name, VARIATIONS) for name in names.split(",") if name)
 
 
 def options_of_task(task: Any) -> Any:
@@ -94,18 +120,32 @@ def options_of_task(task: Any) -> Any:
     return plain_dataclass("Task", [field for field in fields if field[1] in PLAIN], task)
 
 
-def fields_of_task(task: Any, options: Any, images: str) -> dict[str, Any]:
+def fields_of_task(
+    task: Any, options: Any, images: str, variations: str = "", training_variation: str = ""
+) -> dict[str, Any]:
     """Collect the fields of a task: its options, and the images where it has a field for them.
 
     Args:
         task: The class of the task.
         options: The dataclass of `options_of_task`, filled in.
         images: Name of the images.
+        variations: Names of the variations of the tests.
+        training_variation: Name of the variation of training.
 
     Raises:
-        ValueError: If other images are named than the task's own, and it takes none.
+        ValueError: If other images are named than the task's own, and it takes none; or a variation
+            of a task without variations.
     """
     fields = dataclasses.asdict(options)
+    varied = find_variations(variations, images)
+    trained = find_variations(training_variation, images)
+    if any(field.name == "variations" for field in dataclasses.fields(task)):
+        fields |= {"variations": varied, "training_variation": next(iter(trained), None)}
+    elif varied or trained:
+        given = variations or training_variation
+        raise ValueError(
+            f"variations must be left out for {task.name}, got {given}: its items do not vary"
+        )
     if any(field.name == "shapes" for field in dataclasses.fields(task)):
         return {**fields, "shapes": shapes_of(images)}
     if images != "glyphs":

@@ -144,7 +144,11 @@ def task_of(command: Show, rest: Sequence[str]) -> ProblemTask | Environment:
         prog=f"farfield show {command.task}",
         args=words,
     )
-    shown: ProblemTask | Environment = task(**fields_of_task(task, options.task, command.images))
+    shown: ProblemTask | Environment = task(
+        **fields_of_task(
+            task, options.task, command.images, command.variations, command.training_variation
+        )
+    )
     return shown
 
 

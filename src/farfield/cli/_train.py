@@ -260,7 +260,11 @@ def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
         prog=f"farfield {name} --task {command.task} --model {command.model}",
         args=list(rest),
     )
-    made = task(**fields_of_task(task, options.task, command.images))
+    made = task(
+        **fields_of_task(
+            task, options.task, command.images, command.variations, command.training_variation
+        )
+    )
     chosen = dataclasses.asdict(options.model)
     if chosen.get(WIDTH) is None:
         chosen.pop(WIDTH, None)
