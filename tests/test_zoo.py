@@ -30,7 +30,6 @@ from farfield.models import (
     BottleneckMLP,
     CoRelNet,
     DeepSets,
-    LikenessNet,
     MLPReader,
     PreActResNet,
     PreActResNetNFM,
@@ -120,7 +119,6 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
         TRN,
         CoRelNet,
         DeepSets,
-        LikenessNet,
         PrediNet,
         Transformer,
     }

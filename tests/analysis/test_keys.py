@@ -10,8 +10,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farfield.analysis import key_overlap, keys_of, principal_components
-from farfield.analysis.internal import Keys, nearest_centroid_accuracy, second_appearance
+from farfield.analysis import principal_components
+from farfield.analysis.internal import (
+    Keys,
+    key_overlap,
+    keys_of,
+    nearest_centroid_accuracy,
+    second_appearance,
+)
 from farfield.core import Problems
 from farfield.models import ESBN, LSTM
 from farfield.models.internal import Relational

@@ -32,6 +32,7 @@ WITH_PYTHON = [
     "docs/my-mechanism.md",
     "docs/my-model.md",
     "docs/own-work.md",
+    "docs/tasks.md",
     "docs/large-data.md",
     "docs/which-mechanism.md",
 ]

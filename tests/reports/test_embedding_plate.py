@@ -11,7 +11,7 @@ import pytest
 import torch
 from matplotlib.collections import PathCollection
 
-from farfield.analysis import key_overlap, keys_of
+from farfield.analysis.internal import key_overlap, keys_of
 from farfield.records import Store
 from farfield.reports import Plate, illustrate, tabulate
 from farfield.reports.internal import LIGHT

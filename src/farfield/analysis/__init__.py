@@ -6,8 +6,6 @@ from farfield._exports import exported, moved
 from farfield.analysis._embeddings import embeddings_of as embeddings_of
 from farfield.analysis._forecast import forecast as forecast
 from farfield.analysis._learning import time_course as time_course
-from farfield.analysis._memory import key_overlap as key_overlap
-from farfield.analysis._memory import keys_of as keys_of
 from farfield.analysis._perturbations import FGSM as FGSM
 from farfield.analysis._perturbations import PGD as PGD
 from farfield.analysis._perturbations import Brightness as Brightness

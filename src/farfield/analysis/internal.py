@@ -12,6 +12,8 @@ from farfield.analysis._learning import linear_fit as linear_fit
 from farfield.analysis._learning import mean_line as mean_line
 from farfield.analysis._memory import KeyOverlap as KeyOverlap
 from farfield.analysis._memory import Keys as Keys
+from farfield.analysis._memory import key_overlap as key_overlap
+from farfield.analysis._memory import keys_of as keys_of
 from farfield.analysis._memory import nearest_centroid_accuracy as nearest_centroid_accuracy
 from farfield.analysis._memory import second_appearance as second_appearance
 from farfield.analysis._nearest_neighbors import nearest_neighbor_error as nearest_neighbor_error

@@ -79,7 +79,6 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
     "corelnet": CoRelNet,
     "deep-sets": DeepSets,
     "esbn": ESBN,
-    "likeness-net": LikenessNet,
     "lstm": LSTM,
     "mnm": MNM,
     "ntm": NTM,

@@ -8,7 +8,7 @@ from typing import Final, cast
 import torch
 from torch import Tensor, nn
 
-from farfield.analysis import embeddings_of, key_overlap, keys_of, principal_components
+from farfield.analysis import embeddings_of, principal_components
 from farfield.analysis.internal import (
     ComponentFit,
     FirstComponent,
@@ -16,6 +16,8 @@ from farfield.analysis.internal import (
     Keys,
     PrincipalComponents,
     first_component,
+    key_overlap,
+    keys_of,
     mean_line,
 )
 from farfield.core import stream
