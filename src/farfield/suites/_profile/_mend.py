@@ -17,7 +17,7 @@ from farfield.analysis import Shift
 from farfield.analysis.internal import Items
 from farfield.nn import ContextNorm, DivisiveNorm2d, StatisticsMatch
 from farfield.suites._profile._answers import METHODS
-from farfield.suites._profile._profile import rows_of
+from farfield.suites._profile._sets import rows_of
 
 WINDOW: Final = 5
 """Side of the window of divisive normalization, pixels."""

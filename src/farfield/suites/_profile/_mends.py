@@ -23,15 +23,8 @@ from farfield.suites._profile._answers import answerer_of
 from farfield.suites._profile._curves import Measured
 from farfield.suites._profile._mend import Mend, candidates, fronted, match_for
 from farfield.suites._profile._page import write_all
-from farfield.suites._profile._profile import (
-    FEWEST,
-    ShiftProfile,
-    numbered,
-    profile,
-    rows_of,
-    sets_of,
-    sets_of_task,
-)
+from farfield.suites._profile._profile import ShiftProfile, profile
+from farfield.suites._profile._sets import FEWEST, numbered, rows_of, sets_of, sets_of_task
 from farfield.tasks import ProblemTask
 
 HELD_OUT: Final = 0.2
