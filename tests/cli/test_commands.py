@@ -1270,6 +1270,10 @@ def test_training_of_a_table_is_another_file(farfield, folder: Path) -> None:
     assert "augmented" in ended.out
     ended = farfield(f"{words} --training none.csv")
     assert ended.err == "farfield: path must be a file or a folder, there is no none.csv\n"
+    x, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    np.savez("both.npz", x=x, y=y, x_training=x, y_training=y)
+    ended = farfield("profile middle_of_table.py:load both.npz --training training.csv")
+    assert ended.err == ("farfield: training must be left out where both.npz has a set training\n")
 
 
 def test_a_saved_model_needs_a_function_that_loads_it(farfield, folder: Path) -> None:

@@ -75,7 +75,12 @@ def test_image_without_a_figure_has_no_pose() -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"radius must be .*0…1, got 1\.5"):
-        PoseEncoder(radius=1.5)
+    for wrong in (0.0, 1.5):
+        with pytest.raises(
+            ValueError, match=rf"radius must be .* above 0 .* at most 1, got {wrong}"
+        ):
+            PoseEncoder(radius=wrong)
+    with pytest.raises(ValueError, match=r"floor must be .* below 1, got 1\.0"):
+        PoseEncoder(floor=1.0)
     with pytest.raises(ValueError, match=r"items must be \(item, 32, 32\), got shape \(2, 8, 8\)"):
         PoseEncoder()(torch.zeros(2, 8, 8))

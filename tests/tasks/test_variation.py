@@ -32,7 +32,7 @@ from farfield.tasks import (
     Variation,
 )
 from farfield.tasks._rules._glyph_set import other_fonts, without_size_twins
-from farfield.tasks._rules._variation import _levels, showings
+from farfield.tasks._rules._variation import _levels, background, showings
 
 LETTERS = GlyphSet.plain_letters()
 COMBINED = VARIATIONS["noise-16-shift-2-size-15-turn-15"]
@@ -224,3 +224,9 @@ def test_what_is_no_variation_is_refused() -> None:
         SameDifferent(training_variation=Variation())
     with pytest.raises(ValueError, match="shapes must be letters that come in ten fonts"):
         SameDifferent(variations=(Variation(font=True),))
+
+
+def test_background_is_the_lower_median_of_the_border() -> None:
+    few = [[9, 9, 2], [5, 0, 2], [2, 2, 2]]  # a figure reaches the border
+    half = [[8, 8, 8], [8, 0, 4], [4, 4, 4]]
+    assert background(torch.tensor([few, half])).tolist() == [2, 4]

@@ -252,8 +252,8 @@ class Benchmark:
         found = self.comparison.aggregates
         aggregates = [found] if any(row["regimes"] > 1 for row in found.values) else []
         chosen = [trials_of(self.choices, chosen_alone=True)] if self.choices else []
-        forecasts = [self.forecasts] if self.forecasts.cells else []
-        return [self.summary, *aggregates, *forecasts, *chosen]
+        forecasts = self.forecasts
+        return [self.summary, *aggregates, *([forecasts] if forecasts.cells else []), *chosen]
 
     @property
     def _remarks(self) -> list[str]:
@@ -274,7 +274,8 @@ class Benchmark:
             folder: Where to; made if need be.
         """
         tables = {"summary": self.summary} | ({"tuning": self.tuning} if self.choices else {})
-        tables |= {"forecasts": self.forecasts} if self.forecasts.cells else {}
+        forecasts = self.forecasts
+        tables |= {"forecasts": forecasts} if forecasts.cells else {}
         written = [one.write(Path(folder) / f"{name}.csv") for name, one in tables.items()]
         return [*self.comparison.write(folder), *written]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import Annotated, ClassVar, final
 
 import torch
 from jaxtyping import Float, Shaped
@@ -10,7 +10,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core.internal import Fraction, PositiveFloat, Size, check_arguments
+from farfield.core.internal import (
+    FractionBelowOne,
+    Limits,
+    PositiveFloat,
+    Size,
+    check_arguments,
+)
 from farfield.functional.internal import as_fractions, spatial_moments
 from farfield.nn._encoders._encoders import check_item_shape, check_items, coordinates
 from farfield.nn._encoders._moment_encoder import border_median
@@ -59,8 +65,8 @@ class PoseEncoder(nn.Module):
         item_shape: tuple[Size, ...] = (32, 32),
         *,
         side: Size = 24,
-        radius: Fraction = 0.5,
-        floor: Fraction = 0.15,
+        radius: Annotated[float, Limits(above=0, at_most=1)] = 0.5,
+        floor: FractionBelowOne = 0.15,
         blur: PositiveFloat = 0.7,
         device: Device = None,
         dtype: torch.dtype | None = None,

@@ -31,9 +31,20 @@ from farfield.tasks._protocol._task import (
     Regime,
     regimes_at,
 )
-from farfield.tasks._rules._glyph_set import GlyphSet, other_fonts, without_size_twins
+from farfield.tasks._rules._glyph_set import (
+    GlyphSet,
+    other_fonts,
+    other_images,
+    table,
+    without_size_twins,
+)
 from farfield.tasks._rules._likeness import likeness
-from farfield.tasks._rules._variation import Variation, show_varied, two_showings_differ
+from farfield.tasks._rules._variation import (
+    Variation,
+    repeated_problems,
+    show_varied,
+    two_showings_differ,
+)
 
 Digits = Int64[np.ndarray, "_ _"]
 """Problems by number, `(batch, slot)`: each row of digits is one problem of its kind."""
@@ -68,7 +79,14 @@ class Kind:
 
 
 class RuleTask(OneContext, AnswerTask):
-    """Base of the tasks of abstract rules over images."""
+    """Base of the tasks of abstract rules over images.
+
+    Args:
+        variations: Variations of the showings: for each, a test that shows the problems of the
+            last test again, every showing drawn anew (see `docs/tasks.md`).
+        training_variation: Variation of the showings in training and validation; training problems
+            are then repeated up to `max_problems`, every showing drawn anew.
+    """
 
     name: ClassVar[str]
     version: ClassVar[int]
@@ -155,7 +173,7 @@ class RuleTask(OneContext, AnswerTask):
         fonts = self._fonts()
         last = sets[self._identical_regimes[-1].name]
         if (varied := self.training_variation) is not None:
-            again = _repeated_problems(sets[TRAINING], self.max_problems)
+            again = repeated_problems(sets[TRAINING], self.max_problems)
             for name, known in {**sets, TRAINING: again}.items():
                 if name in (TRAINING, VALIDATION):
                     sets[name] = show_varied(known, varied, branch.child(name, varied.name), fonts)
@@ -348,30 +366,6 @@ def item_shape(shapes: GlyphSet | None) -> tuple[int, ...]:
     return GLYPH_SHAPE if shapes is None else shapes.images.shape[1:]
 
 
-def other_images(shapes: GlyphSet | None) -> GlyphSet | None:
-    """Find images to validate a task on, beside its own: letters, or glyphs beside letters.
-
-    Args:
-        shapes: Images of the task; `None` for the built-in ones.
-
-    Returns:
-        `None` beside images of the user's, of which some are held out.
-    """
-    name = "glyphs" if shapes is None else shapes.name
-    others = {
-        "glyphs": GlyphSet.letters,
-        "webb2021": GlyphSet.letters,
-        "letters": GlyphSet.glyphs,
-        "plain-letters": GlyphSet.glyphs,
-    }
-    return others[name]() if name in others else None
-
-
-def table(shapes: GlyphSet | None) -> Float[Tensor, "item height width"]:
-    """Return all images of a task."""
-    return (GlyphSet.glyphs() if shapes is None else shapes).items
-
-
 def check_shapes(withheld: int, shapes: GlyphSet | None, fewest: int) -> None:
     """Raise `ValueError` unless there are images enough for training and test.
 
@@ -538,11 +532,6 @@ def _distance(shapes: GlyphSet | None, variation: Variation) -> float:
     """Measure how far two showings of an image differ."""
     fonts = other_fonts(shapes) if shapes is not None and variation.font else ()
     return two_showings_differ(table(shapes), [other.items for other in fonts], variation)
-
-
-def _repeated_problems(problems: Problems, most: int) -> Problems:
-    """Repeat problems in their order as often as there is room for all of them."""
-    return problems[torch.arange(len(problems)).repeat(max(1, most // len(problems)))]
 
 
 def seen(problems: Problems) -> Int64[Tensor, "batch time"]:

@@ -67,10 +67,6 @@ class DistributionOfThree(FourChoices, NumberedTask):
             allows. Where there are fewer arrays, they come again with other choices.
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
-        variations: Variations of the showings: for each, a test that shows the problems of the
-            last test again, every showing drawn anew (see `docs/tasks.md`).
-        training_variation: Variation of the showings in training and validation; training problems
-            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than four images stay on either side.
@@ -184,10 +180,6 @@ class DistributionOfN(FourChoices, NumberedTask):
         shapes: The images; `None` for the built-in 100 glyphs.
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
-        variations: Variations of the showings: for each, a test that shows the problems of the
-            last test again, every showing drawn anew (see `docs/tasks.md`).
-        training_variation: Variation of the showings in training and validation; training problems
-            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If rows are shorter than 3 or longer than 20, or fewer than n + 1 images stay

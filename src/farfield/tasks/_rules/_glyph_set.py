@@ -194,6 +194,31 @@ _SIZE_TWINS: Final = (25, 35, 38, 40, 41, 42, 43, 73, 87, 90, 91, 92, 95, 96, 97
 
 
 @cache
+def table(shapes: GlyphSet | None) -> Float[Tensor, "item height width"]:
+    """Return all images of a task."""
+    return (GlyphSet.glyphs() if shapes is None else shapes).items
+
+
+def other_images(shapes: GlyphSet | None) -> GlyphSet | None:
+    """Find images to validate a task on, beside its own: letters, or glyphs beside letters.
+
+    Args:
+        shapes: Images of the task; `None` for the built-in ones.
+
+    Returns:
+        `None` beside images of the user's, of which some are held out.
+    """
+    name = "glyphs" if shapes is None else shapes.name
+    others = {
+        "glyphs": GlyphSet.letters,
+        "webb2021": GlyphSet.letters,
+        "letters": GlyphSet.glyphs,
+        "plain-letters": GlyphSet.glyphs,
+    }
+    return others[name]() if name in others else None
+
+
+@cache
 def without_size_twins(shapes: GlyphSet) -> GlyphSet:
     """Leave out letters that differ from another letter of the built-in table in size alone.
 

@@ -79,10 +79,6 @@ class IdentityRules(FourChoices, NumberedTask):
             allows. Where there are fewer, they come again.
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
-        variations: Variations of the showings: for each, a test that shows the problems of the
-            last test again, every showing drawn anew (see `docs/tasks.md`).
-        training_variation: Variation of the showings in training and validation; training problems
-            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than four images stay on either side.
@@ -213,10 +209,6 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
         shapes: The images; `None` for the built-in 100 glyphs.
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
-        variations: Variations of the showings: for each, a test that shows the problems of the
-            last test again, every showing drawn anew (see `docs/tasks.md`).
-        training_variation: Variation of the showings in training and validation; training problems
-            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than four images stay on either side.

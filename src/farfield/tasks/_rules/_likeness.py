@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import Problems
+from farfield.tasks._rules._variation import background
 
 _BLUR: Final = 1.5
 """Standard deviation of the blur, pixels."""
@@ -48,10 +49,7 @@ def _shifted(
 ) -> Float[Tensor, "item candidate feature"]:
     """Blur images and shift them in every direction; every second pixel, centered, of length 1."""
     height, width = images.shape[1:]
-    border = torch.cat(
-        [images[:, 0], images[:, -1], images[:, 1:-1, 0], images[:, 1:-1, -1]], dim=1
-    )
-    ink = images - border.median(dim=1).values[:, None, None]
+    ink = images - background(images)[:, None, None]
     reach = torch.arange(-_RADIUS, _RADIUS + 1, device=images.device)
     bell = torch.exp(-(reach.to(images.dtype) ** 2) / (2 * _BLUR**2))
     window = torch.outer(bell, bell) / bell.sum() ** 2

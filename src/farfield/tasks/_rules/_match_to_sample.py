@@ -76,10 +76,6 @@ class RelationalMatchToSample(YesNo, NumberedTask):
         softmax: Whether the answer is two logits rather than one (positive: the second pair).
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
-        variations: Variations of the showings: for each, a test that shows the problems of the
-            last test again, every showing drawn anew (see `docs/tasks.md`).
-        training_variation: Variation of the showings in training and validation; training problems
-            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than five images stay on either side.
@@ -204,10 +200,6 @@ class TripleMatchToSample(YesNo, NumberedTask):
         all_patterns: Whether AAA and ABC take part.
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
-        variations: Variations of the showings: for each, a test that shows the problems of the
-            last test again, every showing drawn anew (see `docs/tasks.md`).
-        training_variation: Variation of the showings in training and validation; training problems
-            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than six images stay on either side, or eight with `all_patterns`.

@@ -68,10 +68,6 @@ class SameDifferent(YesNo, NumberedTask):
         softmax: Whether the answer is two logits rather than one (positive: different).
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
-        variations: Variations of the showings: for each, a test that shows the problems of the
-            last test again, every showing drawn anew (see `docs/tasks.md`).
-        training_variation: Variation of the showings in training and validation; training problems
-            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than two images stay on either side.
@@ -207,10 +203,6 @@ class TintedSameDifferent(YesNo, RuleTask):
         softmax: Whether the answer is two logits rather than one (positive: different).
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
-        variations: Variations of the showings: for each, a test that shows the problems of the
-            last test again, every showing drawn anew (see `docs/tasks.md`).
-        training_variation: Variation of the showings in training and validation; training problems
-            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If fewer than two images stay on either side.
@@ -357,10 +349,6 @@ class AllSame(YesNo, NumberedTask):
         softmax: Whether the answer is two logits rather than one (positive: not all the same).
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
-        variations: Variations of the showings: for each, a test that shows the problems of the
-            last test again, every showing drawn anew (see `docs/tasks.md`).
-        training_variation: Variation of the showings in training and validation; training problems
-            are then repeated up to `max_problems`, every showing drawn anew.
 
     Raises:
         ValueError: If a problem has less than 2 or more than 20 images, or fewer than two images

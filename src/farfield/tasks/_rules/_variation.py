@@ -13,7 +13,7 @@ from typing import Annotated, Final, final
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int64, UInt64
+from jaxtyping import Float, Int64, Shaped, UInt64
 from torch import Tensor
 
 from farfield.core import Problems, Stream, stream
@@ -107,6 +107,15 @@ _SPREAD: Final = 209.02153
 """Standard deviation of the sum of eight bytes, √(8 · (256² − 1) / 12)."""
 _MIDDLE: Final = 1020
 """Mean of the sum of eight bytes."""
+
+
+def repeated_problems(problems: Problems, most: int) -> Problems:
+    """Repeat problems in their order as often as there is room for all of them.
+
+    Args:
+        most: Most problems of the result, if there are not more at first.
+    """
+    return problems[torch.arange(len(problems)).repeat(max(1, most // len(problems)))]
 
 
 def show_varied(
@@ -249,7 +258,7 @@ def _moved(
         The images, times `_COARSE` squared.
     """
     height, width = images.shape[1:]
-    ground = _background(images)
+    ground = background(torch.from_numpy(images)).numpy()
     framed = np.empty((len(images), height + 2, width + 2), np.int64)
     framed[:] = ground[:, None, None]
     framed[:, 1:-1, 1:-1] = images
@@ -283,13 +292,15 @@ def _parts(
     return inside // _COARSE, inside % _COARSE
 
 
-def _background(images: Int64[np.ndarray, "batch height width"]) -> Int64[np.ndarray, " batch"]:
-    """Find the gray level around each image: the lower median of its border."""
-    border = np.concatenate(
-        [images[:, 0], images[:, -1], images[:, 1:-1, 0], images[:, 1:-1, -1]], axis=1
-    )
-    middle: Int64[np.ndarray, " batch"] = np.sort(border, axis=1)[:, (border.shape[1] - 1) // 2]
-    return middle
+def background(images: Shaped[Tensor, "item height width"]) -> Shaped[Tensor, " item"]:
+    """Find the gray level around each image: the lower median of its border.
+
+    Args:
+        images: The images.
+    """
+    inner = images[:, 1:-1]
+    border = torch.cat([images[:, 0], images[:, -1], inner[:, :, 0], inner[:, :, -1]], dim=1)
+    return border.median(dim=1).values
 
 
 def _lit(
