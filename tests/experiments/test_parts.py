@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,19 @@ from torch import nn
 
 from farfield.core import stream
 from farfield.experiments import Network, ScoringNetwork, Spec
+from farfield.experiments._aliases import DEFAULTS
+from farfield.experiments._describe import describe, restore
 from farfield.experiments._networks import Parts
 from farfield.models import CoRelNet, LSTMScorer, SetScorer
-from farfield.nn import ZCA, CenterImages, FigureEncoder, MLPEncoder, PanelEncoder, Standardize
+from farfield.nn import (
+    ZCA,
+    CenterImages,
+    ContextWhitening,
+    FigureEncoder,
+    MLPEncoder,
+    PanelEncoder,
+    Standardize,
+)
 from farfield.tasks import (
     ImageClasses,
     ProgressiveMatrices,
@@ -154,3 +165,19 @@ def test_a_network_takes_problems_as_a_task_draws_them(network: Any, task: Any) 
     index = torch.searchsorted(there, problems.index)
     expected = model(problems.items[there], index)
     torch.testing.assert_close(model(problems.items, problems.index), expected)
+
+
+def test_a_description_without_an_option_means_its_first_default() -> None:
+    """The default of `ContextWhitening.eps` was 1e-6; descriptions and keys of that time stay."""
+    path = "farfield.nn.ContextWhitening"
+    for name, (first, now) in DEFAULTS[path].items():
+        default = inspect.signature(ContextWhitening).parameters[name].default
+        assert default == now
+        assert describe(Spec(ContextWhitening, **{name: first}))["options"] == []
+        assert describe(Spec(ContextWhitening))["options"] == [[name, now]]
+    for spec in (
+        Spec(ContextWhitening),
+        Spec(ContextWhitening, eps=1e-6),
+        Spec(ContextWhitening, eps=0.1),
+    ):
+        assert restore(describe(spec)) == spec

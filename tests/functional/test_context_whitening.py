@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farfield.functional import context_whiten
-from farfield.nn import ContextWhitening
+from farfield.nn import ContextWhitening, ConvEncoder
+from farfield.tasks import GlyphSet
 from made import gradcheck, gradgradcheck
 from oracles import whitening as oracle
 
@@ -62,6 +63,20 @@ def test_items_closer_than_eps_count_as_one() -> None:
     torch.testing.assert_close(y[0], y[1], rtol=0, atol=0.1)
     apart = context_whiten(torch.stack([item, near, other]), eps=1e-13)
     assert float(apart[0] @ apart[1]) == pytest.approx(0, abs=0.1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@torch.no_grad()
+def test_showings_a_gray_level_apart_are_alike_by_default(seed: int) -> None:
+    rows = [3 * seed, 3 * seed, 3 * seed + 1]
+    images = torch.from_numpy(GlyphSet.glyphs().images[rows]).double()
+    images[1] = (images[1] + drawn(*images.shape[1:], seed=seed)).round().clamp(0, 255)
+    encoder = ConvEncoder((32, 32), generator=torch.Generator().manual_seed(seed)).double()
+    z = context_whiten(encoder(images / 255))
+    likeness = z[0] @ z.mT / z[0].square().sum()
+    assert float(likeness[1]) > 0.9
+    again, another = context_whiten(encoder(images[[0, 2]] / 255))
+    assert abs(float(again @ another / again.square().sum())) < 0.2
 
 
 def test_every_problem_stands_alone_whatever_the_leading_axes() -> None:

@@ -27,6 +27,14 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Names in descriptions of renamed fields and options, by the current path of their class."""
 
+DEFAULTS: Final[Mapping[str, Mapping[str, tuple[Json, Json]]]] = {
+    "farfield.nn.ContextWhitening": {"eps": (1e-6, 1e-2)},
+}
+"""First and current default of options whose default has changed, by the path of their class.
+
+A description without such an option means its first default.
+"""
+
 _AUGMENTED: Final = "farfield.objectives.Augmented"
 _EXPERIMENT: Final = "farfield.experiments.Experiment"
 _PPO: Final = "farfield.objectives.PPO"
@@ -171,13 +179,16 @@ def _all_but_autoencoder(model: dict[str, Json]) -> list[Json]:
 
 def _options_as_written(spec: dict[str, Json]) -> dict[str, Json]:
     """Write a `Spec` with the names of options in descriptions, sorted by these names."""
-    return _with_options(spec, FIELDS.get(_class_of(spec) or "", {}))
+    path = _class_of(spec) or ""
+    changed = {name: (now, first) for name, (first, now) in DEFAULTS.get(path, {}).items()}
+    return _with_options(_with_defaults(spec, changed), FIELDS.get(path, {}))
 
 
 def _options_as_named(written: dict[str, Json]) -> dict[str, Json]:
     """Restore the `Spec` that `_options_as_written` wrote."""
-    newer = {old: new for new, old in FIELDS.get(_class_of(written) or "", {}).items()}
-    return _with_options(written, newer)
+    path = _class_of(written) or ""
+    newer = {old: new for new, old in FIELDS.get(path, {}).items()}
+    return _with_defaults(_with_options(written, newer), DEFAULTS.get(path, {}))
 
 
 def _class_of(spec: dict[str, Json]) -> str | None:
@@ -191,6 +202,22 @@ def _with_options(spec: dict[str, Json], names: Mapping[str, str]) -> dict[str, 
         return spec
     renamed = [[names.get(name, name), content] for name, content in spec["options"]]
     return spec | {"options": sorted(renamed, key=lambda option: option[0])}
+
+
+def _with_defaults(
+    spec: dict[str, Json], defaults: Mapping[str, tuple[Json, Json]]
+) -> dict[str, Json]:
+    """Write out options left at the first of two defaults; leave out options at the second."""
+    if not defaults:
+        return spec
+    given = dict(spec.get("options", ()))
+    both = {name: first for name, (first, _) in defaults.items()} | given
+    kept = {
+        name: content
+        for name, content in both.items()
+        if name not in defaults or content != defaults[name][1]
+    }
+    return spec | {"options": [[name, kept[name]] for name in sorted(kept)]}
 
 
 def _without_kornia(augmented: dict[str, Json]) -> dict[str, Json]:

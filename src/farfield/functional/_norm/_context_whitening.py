@@ -18,7 +18,7 @@ _SMALLEST_EPS: Final = 1e-13
 def context_whiten(
     z: Float[Tensor, "*batch time feature"],
     *,
-    eps: float = 1e-6,
+    eps: float = 1e-2,
     padding_mask: Bool[Tensor, "*batch time"] | None = None,
 ) -> Float[Tensor, "*batch time feature"]:
     r"""Whiten the embeddings of a problem over its positions.
@@ -38,8 +38,8 @@ def context_whiten(
 
     Args:
         z: Embeddings.
-        eps: Added to the spectrum, relative to its mean: pairs of items that differ by less than
-            about its square root count as one. At least 1e-13.
+        eps: Added to the spectrum, relative to its mean: items whose difference is less than about
+            its square root count as one. At least 1e-13; 1e-6 for items equal to the last bit.
         padding_mask: True at positions that hold padding: they count for nothing, and become 0.
 
     Returns:

@@ -152,7 +152,9 @@ class ContextWhitening(Normalizer):
     time steps, so it needs no segments.
 
     Args:
-        eps: Added to the spectrum, relative to its mean; at least 1e-13.
+        eps: Added to the spectrum, relative to its mean; at least 1e-13. Showings of one item that
+            differ by less than about its square root count as equal; 1e-6, the default of recorded
+            experiments, asks for equality to the last bit.
 
     Shape:
         `(*batch, time, feature)` in and out, with an axis before time at least, and a mask
@@ -167,7 +169,7 @@ class ContextWhitening(Normalizer):
     """
 
     @check_arguments
-    def __init__(self, num_features: Size, *, eps: NonNegativeFloat = 1e-6) -> None:
+    def __init__(self, num_features: Size, *, eps: NonNegativeFloat = 1e-2) -> None:
         super().__init__(num_features, False, eps=eps)
         context_whiten(torch.zeros(1, num_features, device="cpu"), eps=eps)  # for its refusals
 

@@ -286,7 +286,7 @@ READS: Final = Spec(
 MECHANISMS: Final[dict[str, Architecture]] = {
     "Context norm": Network(reasoner=Spec(Transformer)),
     # Whitened embeddings ask for a reasoner that compares them.
-    "Whitening": Network(reasoner=Spec(CoRelNet), context=Spec(ContextWhitening)),
+    "Whitening": Network(reasoner=Spec(CoRelNet), context=Spec(ContextWhitening, eps=1e-6)),
     "ESBN": Network(reasoner=Spec(ESBN, hidden_size=128, key_size=64)),
     "RIMs": Network(reasoner=Spec(LastState, core=Spec(RIMs, hidden_size=132, batch_first=True))),
     "Neural Interpreter": SetNetwork(

@@ -297,7 +297,11 @@ TRAINED_ON: Final = "noise-16-shift-2-size-15-turn-15"
 NOT_IDENTICAL_PROBLEMS: Final = 2_000
 """Most problems of a set of `webb2021/not-identical`."""
 
-CONTEXTS: Final = {"whitening": Spec(ContextWhitening), "TCN": Spec(ContextNorm), "": None}
+CONTEXTS: Final = {
+    "whitening": Spec(ContextWhitening, eps=1e-6),
+    "TCN": Spec(ContextNorm),
+    "": None,
+}
 """Normalizers as rows name them."""
 
 HARDEST: Final[dict[str, ProblemTask]] = {
