@@ -9,9 +9,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, NamedTuple, final
 
-from farfield.experiments import Experiment, Network, Recipe, Spec
+from farfield.experiments import ByHand, Experiment, Network, Recipe, Spec
 from farfield.models import (
     ESBN,
     LSTM,
@@ -296,9 +297,16 @@ TRAINED_ON: Final = "noise-16-shift-2-size-15-turn-15"
 """Variation of the training of `webb2021/not-identical`."""
 NOT_IDENTICAL_PROBLEMS: Final = 2_000
 """Most problems of a set of `webb2021/not-identical`."""
+VARIATIONS_STEPS: Final = 500
+VARIATIONS_PROBLEMS: Final = 1_000
+"""Most problems of a set of `webb2021/variations`."""
+VARIED: Final = "varied-"
+"""Prefix of the groups of `webb2021/variations` in which training varies."""
 
 CONTEXTS: Final = {
     "whitening": Spec(ContextWhitening, eps=1e-6),
+    "whitening 0.01": Spec(ContextWhitening, eps=0.01),
+    "whitening 0.1": Spec(ContextWhitening, eps=0.1),
     "TCN": Spec(ContextNorm),
     "": None,
 }
@@ -343,17 +351,43 @@ def not_identical(cell: Cell) -> Experiment:
 
     Tests of fonts show letters that come in fonts, and train on as many images as the others.
     """
-    task: Any = HARDEST[cell.group]
-    shapes = GlyphSet.plain_letters() if VARIATIONS[cell.regime].font else GlyphSet.glyphs()
-    varied = dataclasses.replace(
-        task,
-        shapes=shapes,
-        withheld=task.withheld - len(GlyphSet.glyphs()) + len(shapes),
+    variation = VARIATIONS[cell.regime]
+    task = _varied(
+        HARDEST[cell.group],
+        GlyphSet.plain_letters() if variation.font else GlyphSet.glyphs(),
         max_problems=NOT_IDENTICAL_PROBLEMS,
-        variations=(VARIATIONS[cell.regime],),
+        variations=(variation,),
         training_variation=VARIATIONS[TRAINED_ON],
     )
-    return _on(varied, cell, NINE_TASKS_STEPS)
+    return _on(task, cell, NINE_TASKS_STEPS)
+
+
+def variations(cell: Cell) -> Experiment:
+    """Build the experiment of a cell of `webb2021/variations`; all its regimes are variations."""
+    task = _task_of_variations(cell.group)
+    if cell.row == "By hand":
+        return Experiment(task=task, model=ByHand(), recipe=Recipe(steps=1, batch_size=1))
+    return _on(task, cell, VARIATIONS_STEPS)
+
+
+@cache
+def _task_of_variations(group: str) -> ProblemTask:
+    """Describe the task that a group names, after `varied-` if training varies too."""
+    name = group.removeprefix(VARIED)
+    return _varied(
+        HARDEST[name],
+        GlyphSet.plain_letters(),
+        max_problems=VARIATIONS_PROBLEMS,
+        variations=tuple(VARIATIONS.values()),
+        training_variation=VARIATIONS[TRAINED_ON] if group != name else None,
+    )
+
+
+def _varied(task: Any, shapes: GlyphSet, **options: Any) -> ProblemTask:
+    """Describe a task over other images, with as many training images as before."""
+    withheld = task.withheld - len(GlyphSet.glyphs()) + len(shapes)
+    varied: ProblemTask = dataclasses.replace(task, shapes=shapes, withheld=withheld, **options)
+    return varied
 
 
 def variants(cell: Cell) -> Experiment:

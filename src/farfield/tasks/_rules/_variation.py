@@ -205,7 +205,7 @@ def two_showings_differ(images: Tensor, fonts: Sequence[Tensor], variation: Vari
     """
     some = images[:_MEASURED]
     levels = _levels(some, [table[:_MEASURED] for table in fonts] if variation.font else ())
-    rows = np.tile(np.arange(len(some)), 2 * _PAIRS)
+    rows = np.tile(np.arange(len(some)), 2)
     drawn = showings(levels, rows, variation, stream(0, "showings").key, np.arange(len(rows)))
     first, second = drawn.reshape(2, -1)
     return round(float(np.sqrt(np.mean((first - second) ** 2))), 1)
@@ -213,8 +213,6 @@ def two_showings_differ(images: Tensor, fonts: Sequence[Tensor], variation: Vari
 
 _MEASURED: Final = 100
 """Images of which showings are compared."""
-_PAIRS: Final = 4
-"""Pairs of showings of an image that are compared."""
 
 
 def _levels(images: Float[Tensor, "item height width"], fonts: Sequence[Tensor]) -> Images:
