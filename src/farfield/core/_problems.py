@@ -293,14 +293,6 @@ class Problems:
         """True for each answer that is asked for, in the shape of `target`."""
         return self.target != UNASKED
 
-    @property
-    def _has_every_item_once(self) -> bool:
-        """Truth value: the positions show the items of the table in their order."""
-        count = len(self.items)
-        return self.index.numel() == count and torch.equal(
-            self.index.reshape(-1), torch.arange(count, device=self.index.device)
-        )
-
     def check_index(self) -> None:
         """Raise `ValueError` if an index points outside the table."""
         if self.index.numel() and not (
@@ -378,14 +370,16 @@ class Problems:
         Raises:
             ValueError: If an index points outside the table.
         """
-        if self._has_every_item_once:
-            return self
         self.check_index()
-        rows, inverse = torch.unique(self.index, return_inverse=True)
         items = self.items
+        occurs = torch.zeros(len(items), dtype=torch.bool, device=self.index.device)
+        occurs[self.index.reshape(-1)] = True
+        if bool(occurs.all()):
+            return self
+        (rows,) = occurs.nonzero(as_tuple=True)
         return Problems(
             items=items.index_select(0, rows) if isinstance(items, Tensor) else items.only(rows),
-            index=inverse,
+            index=(occurs.cumsum(0) - 1)[self.index],
             target=self.target,
             latent=self.latent,
         )
