@@ -44,6 +44,7 @@ from farfield.tasks import (
     SortOfCLEVR,
     Spirals,
     StackedMNIST,
+    SymbolSequences,
     Task,
     TintedSameDifferent,
     TripleMatchToSample,
@@ -87,6 +88,7 @@ LAID_OUT: dict[str, tuple[Task, int]] = {
     "matrices": (ProgressiveMatrices(test_problems=40, training_problems=40), 2),
     "copying": (Copying(training_sequences=30, test_dormant=(1000,), test_sequences=(5,)), 2),
     "adding": (Adding(training_sequences=30), 2),
+    "symbols": (SymbolSequences(rule="adding", test_lengths=(70,), training_sequences=30), 2),
     "balls": (BouncingBalls(training_sequences=2, validation_sequences=2, test_sequences=2), 2),
     "functions": (FuzzyBoolean(functions=3, training_points=100, validation_points=100), 2),
     "wide-images": (SameDifferent(withheld=2, shapes=GlyphSet(WIDE)), 4),
@@ -258,6 +260,17 @@ def test_a_sum_is_written_below_its_numbers() -> None:
     assert float(total) == pytest.approx(float(problems.target[0]), abs=6e-4)
     assert sum(map(float, terms.split(" + "))) == pytest.approx(float(total), abs=3e-3)
     assert len(terms.split(" + ")) == 4
+
+
+def test_symbols_are_written_with_their_markers_and_the_answer() -> None:
+    task = SymbolSequences(rule="adding", test_lengths=(60,), training_sequences=30)
+    figure, problems = sheet_of(task, "length-60", 1)
+    [said] = words(figure)[1]
+    assert said == f"→ {problems.target[0]}"
+    symbols = problems.index[0].tolist()
+    signs = [f"{(one - 1) % 10}" + "'" * (one > 10) for one in (*symbols[:12], *symbols[-12:])]
+    line = [word for word in words(figure)[0] if word.strip("'").isdigit() or word == "…"]
+    assert line == [*signs[:12], "…", *signs[12:]]
 
 
 def test_items_that_are_no_images_need_a_drawing(tmp_path: Path, unchecked: None) -> None:

@@ -36,6 +36,7 @@ from farfield.tasks import (
     Spirals,
     StackedMNIST,
     SuperResolution,
+    SymbolSequences,
     TwoMoons,
     VAECScale,
     VAECTranslation,
@@ -67,6 +68,10 @@ ROWS: dict[str, Callable[[Path], ProblemTask]] = {
     ),
     "adding": lambda _: Adding(
         training_sequences=9, validation_sequences=9, test_sequences=9, test_lengths=(60,)
+    ),
+    "symbol-sequences": lambda _: SymbolSequences(
+        training_lengths=(30, 50), test_lengths=(60,), training_sequences=9,
+        validation_sequences=9, test_sequences=9,
     ),
     "sequential-mnist": lambda _: SequentialMNIST(
         training_images=20, validation_images=20, test_images=20

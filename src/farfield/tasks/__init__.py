@@ -53,6 +53,7 @@ from farfield.tasks._rules._variation import Variation as Variation
 from farfield.tasks._sequences._memory import Adding as Adding
 from farfield.tasks._sequences._memory import Copying as Copying
 from farfield.tasks._sequences._sequential_mnist import SequentialMNIST as SequentialMNIST
+from farfield.tasks._sequences._symbol_sequences import SymbolSequences as SymbolSequences
 from farfield.tasks._squares._object_frames import DynamicObjects as DynamicObjects
 from farfield.tasks._squares._object_frames import ObjectFrames as ObjectFrames
 from farfield.tasks._text._word_text import WordText as WordText
@@ -89,6 +90,7 @@ TASKS: dict[str, type] = {
     "copying": Copying,
     "adding": Adding,
     "sequential-mnist": SequentialMNIST,
+    "symbol-sequences": SymbolSequences,
     "bouncing-balls": BouncingBalls,
     "fuzzy-boolean": FuzzyBoolean,
     "digits": Digits,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -37,6 +38,7 @@ from farfield.tasks import (
     Spirals,
     StackedMNIST,
     SuperResolution,
+    SymbolSequences,
     TwoMoons,
 )
 
@@ -122,6 +124,45 @@ def _adding(axes: Axes, origin: Corner, problem: Problems) -> None:
     terms = [f"{number:.3f}" for number in numbers[marked]]
     said = f"{' + '.join(terms)} ≈ {float(problem.target[0]):.3f}"
     write(axes, (left + 2.5, low - 0.3), said, size=8, color=RIGHT, weight="bold", align="center")
+
+
+def symbol_sequences(task: SymbolSequences) -> Layout:
+    """Draw symbols in a line, a long line cut, and the answer behind them.
+
+    Args:
+        task: Symbol sequences of any rule and lengths.
+    """
+    return Layout(
+        title=f"Symbols: {task.rule}",
+        drawing=partial(_symbol_sequences, task.rule),
+        size=((2 * _ENDS + 8) * _CELL, 0.5),
+        things="symbols",
+    )
+
+
+_ENDS = 12
+"""Symbols at either end of a line that is cut."""
+_SIGNS = {
+    **{rule: [*"·01"] for rule in ("parity", "modulo-3", "majority")},
+    "flip-flop": ["·", "0", "1", "W0", "W1"],
+    "adding": ["·", *"0123456789", *(f"{digit}'" for digit in range(10))],
+}
+
+
+def _symbol_sequences(rule: str, axes: Axes, origin: Corner, problem: Problems) -> None:
+    """Draw one sequence; the symbols of other rules are numbers from 1 on."""
+    signs = _SIGNS.get(rule, [*"·12345678"])
+    shown = [signs[number] for number in problem.items[problem.index[0]].argmax(-1).tolist()]
+    if len(shown) > 2 * _ENDS + 1:
+        shown = [*shown[:_ENDS], "…", *shown[-_ENDS:]]
+    left, middle = origin[0], origin[1] + 0.25
+    for place, sign in enumerate(shown):
+        where = (left + (place + 0.5) * _CELL, middle)
+        write(axes, where, sign, size=8, color=INK, align="center")
+    answer = problem.target[0].reshape(-1) + (rule in ("copying", "first"))
+    said = "→ " + " ".join(map(str, answer.tolist()))
+    where = (left + (2 * _ENDS + 2) * _CELL, middle)
+    write(axes, where, said, size=8, color=RIGHT, weight="bold")
 
 
 def sequential_mnist(task: SequentialMNIST) -> Layout:

@@ -22,6 +22,7 @@ from farfield.reports._problems._drawings import (
     sort_of_clevr,
     stacked_mnist,
     super_resolution,
+    symbol_sequences,
 )
 from farfield.reports._problems._layout import GAP, STEP, Layout, row_of
 from farfield.tasks import (
@@ -50,6 +51,7 @@ from farfield.tasks import (
     Spirals,
     StackedMNIST,
     SuperResolution,
+    SymbolSequences,
     TintedSameDifferent,
     TripleMatchToSample,
     TwoMoons,
@@ -242,6 +244,7 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     ObjectFrames: _object_frames,
     Copying: copying,
     Adding: adding,
+    SymbolSequences: symbol_sequences,
     SequentialMNIST: sequential_mnist,
     BouncingBalls: bouncing_balls,
     FuzzyBoolean: fuzzy_boolean,

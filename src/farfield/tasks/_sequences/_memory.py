@@ -152,10 +152,10 @@ class Adding(OracleByHand, SequenceTask):
         check_fields(self)
         if not self.added:
             raise ValueError("added must hold at least one number of terms, got none")
-        _check_ascending("added", self.added, 1)
-        _check_ascending("test_added", self.test_added, max(self.added) + 1)
+        check_ascending("added", self.added, 1)
+        check_ascending("test_added", self.test_added, max(self.added) + 1)
         check_number("training_length", self.training_length, self._most_terms, MOST)
-        _check_ascending("test_lengths", self.test_lengths, self.training_length + 1)
+        check_ascending("test_lengths", self.test_lengths, self.training_length + 1)
 
     @property
     def _most_terms(self) -> int:
@@ -283,7 +283,7 @@ def _positions(
     return np.stack(columns, axis=1)
 
 
-def _check_ascending(name: str, values: Sequence[int], fewest: int) -> None:
+def check_ascending(name: str, values: Sequence[int], fewest: int) -> None:
     """Raise `ValueError` unless values are integers from `fewest` on, each once and ascending."""
     for value in values:
         check_number(name, value, fewest, MOST)
