@@ -1397,6 +1397,13 @@ MODULES = {
         inputs=(IMAGES, torch.tensor([[0, 1, 2, 3], [1, 0, 0, 0], [3, 2, 0, 1], [0] * 4]).tile(4)),
         shape=(BATCH, 16, OUTPUTS),
     ),
+    "PacedSequence, as an image": Animal(
+        build=lambda source: PacedSequence(
+            ItemModel(BottleneckMLP((64, 3, 3), 3, generator=source)), pace=3
+        ),
+        inputs=(IMAGES, torch.tensor([[0, 1, 2, 3], [1, 0, 0, 0], [3, 2, 0, 1], [0] * 4]).tile(4)),
+        shape=(BATCH, 3),
+    ),
     "ResizedSequence": Animal(
         build=lambda source: ResizedSequence(sequence_model(source), side=3),
         inputs=(IMAGES, torch.tensor([[0, 1, 0, 0], [3, 2, 1, 0], [1, 1, 2, 3], [0, 3, 3, 2]])),
@@ -2176,6 +2183,11 @@ ELSEWHERE = {
     "over_sub_batches",
     "over_time",
     "periods",
+    "FEWEST",
+    "Rows",
+    "find_rows",
+    "row_points",
+    "row_positions",
     "uninitialized",
     "xavier_uniform_",
 }

@@ -41,6 +41,7 @@ _PPO: Final = "farfield.objectives.PPO"
 _PREDICTION_NETWORK: Final = "farfield.experiments.PredictionNetwork"
 _PLAYER: Final = "farfield.experiments.Player"
 _RECIPE: Final = "farfield.experiments.Recipe"
+_SEQUENCE_NETWORK: Final = "farfield.experiments.SequenceNetwork"
 _SPEC: Final = "farfield.experiments.Spec"
 _WARMUP: Final = "farfield.experiments.Warmup"
 _COSINE: Final[dict[str, Json]] = {"class": "farfield.experiments.Cosine"}
@@ -249,11 +250,26 @@ def _value_clip_as_named(written: dict[str, Json]) -> dict[str, Json]:
     return rest if value_clip is None else rest | {"value_clip": value_clip}
 
 
+def _without_whole_periods(network: dict[str, Json]) -> dict[str, Json]:
+    """Leave out whole periods, once the only periods; write others where there is a pace."""
+    written = dict(network)
+    if written.pop("whole_periods", False) is True or written.get("pace") is None:
+        return written
+    return written | {"whole_periods": False}
+
+
+def _with_whole_periods(written: dict[str, Json]) -> dict[str, Json]:
+    """Restore the network that `_without_whole_periods` wrote."""
+    known = {} if written.get("pace") is None else {"whole_periods": True}
+    return known | written
+
+
 _WRITTEN: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
     _AUGMENTED: _without_kornia,
     _EXPERIMENT: _players_as_parts,
     _PPO: _value_clip_as_written,
     _RECIPE: _schedule_as_flags,
+    _SEQUENCE_NETWORK: _without_whole_periods,
     _SPEC: _options_as_written,
 }
 """Functions from current fields to described fields, by class, where aliases do not suffice."""
@@ -263,6 +279,7 @@ _NAMED: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
     _EXPERIMENT: _parts_as_players,
     _PPO: _value_clip_as_named,
     _RECIPE: _schedule_from_flags,
+    _SEQUENCE_NETWORK: _with_whole_periods,
     _SPEC: _options_as_named,
 }
 """Inverse of `_WRITTEN`."""

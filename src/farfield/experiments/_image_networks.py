@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +13,14 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import Stream
-from farfield.core.internal import Depth, check_fields, excerpt, keeps_numbers
+from farfield.core.internal import (
+    Depth,
+    Dropout,
+    PositiveInt,
+    check_fields,
+    excerpt,
+    keeps_numbers,
+)
 from farfield.experiments._networks import Architecture, Parts
 from farfield.experiments._spec import Spec
 from farfield.functional.internal import NFMRules
@@ -22,6 +30,7 @@ from farfield.models import (
     ItemModel,
     MapModel,
     MLPReader,
+    PacedSequence,
     ResNetDiscriminator,
     ResNetGenerator,
 )
@@ -41,32 +50,45 @@ class ItemNetwork:
             takes the shape of items as `item_shape`, and the number of outputs as `num_outputs`.
         front: Fixed module that the core reads items through, such as a standardization, or `None`
             for none.
+        pace: Rows and columns of the image as which the sequence of a problem is read
+            (`farfield.models.PacedSequence`); `None` for problems of one item.
+        jitter: Largest change of size and slant of such an image in training.
 
     Raises:
-        ValueError: If a field is of another type.
+        ValueError: If a field is of another type, or jitter given without a pace.
     """
 
     core: Spec
     front: Spec | None = None
+    pace: PositiveInt | None = None
+    jitter: Dropout = 0.0
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if self.jitter and self.pace is None:
+            raise ValueError(f"jitter must be 0 without a pace, got {self.jitter}")
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """Build the network for `task`, with initial weights from `stream`.
 
         Raises:
-            ValueError: If the problems of the task show more than one item, or the core does not
-                take items of such a shape.
+            ValueError: If the problems of the task show more than one item and there is no pace, or
+                the core does not take items of such a shape.
         """
-        if task.length != 1:
+        if task.length != 1 and self.pace is None:
             raise ValueError(
                 f"task must show one item a problem, got {task.name} with {task.length}; Network "
                 "answers such a task"
             )
         parts = Parts(task, stream)
-        front = None if self.front is None else parts.part("front", self.front)
-        return ItemModel(parts.part("core", self.core), front)
+        shape: dict[str, object] = {}
+        if self.pace is not None:
+            shape["item_shape"] = (math.prod(task.item_shape), self.pace, self.pace)
+        front = None if self.front is None else parts.part("front", self.front, **shape)
+        model = ItemModel(parts.part("core", self.core, **shape), front)
+        if self.pace is None:
+            return model
+        return PacedSequence(model, pace=self.pace, jitter=self.jitter)
 
 
 @runtime_checkable

@@ -223,6 +223,7 @@ class SequenceNetwork:
             `None` for a plain sequence.
         pace: Steps of a period, and periods, that a sequence which repeats itself is read as
             (`farfield.models.PacedSequence`); `None` for a plain sequence.
+        whole_periods: Whether periods must divide a sequence, as in recorded networks.
         dropout: Probability that a number of an embedding, or of an output of the core, is dropped
             in training.
         core_bound: First weights of the core are uniform between −`core_bound` and `core_bound`,
@@ -230,13 +231,14 @@ class SequenceNetwork:
         tied: Whether the output layer has the weights of the encoder.
 
     Raises:
-        ValueError: If both a side and a pace are given.
+        ValueError: If both a side and a pace are given, or whole periods without a pace.
     """
 
     core: Spec
     encoder: Spec = Spec(LinearEncoder)
     side: PositiveInt | None = None
     pace: PositiveInt | None = None
+    whole_periods: bool = False
     dropout: Dropout = 0.0
     core_bound: PositiveFloat | None = None
     tied: bool = False
@@ -245,6 +247,8 @@ class SequenceNetwork:
         check_fields(self)
         if self.side is not None and self.pace is not None:
             raise ValueError(f"side must be left out beside a pace, got {self.side}")
+        if self.whole_periods and self.pace is None:
+            raise ValueError("whole_periods must be False without a pace, got True")
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """Build the network for `task`, with initial weights from `stream`."""
@@ -262,7 +266,7 @@ class SequenceNetwork:
             generator=stream.child("output").torch(),
         )
         if self.pace is not None:
-            return PacedSequence(model, pace=self.pace)
+            return PacedSequence(model, pace=self.pace, whole_periods=self.whole_periods)
         return model if self.side is None else ResizedSequence(model, side=self.side)
 
 

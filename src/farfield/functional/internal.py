@@ -174,8 +174,13 @@ from farfield.functional._recurrent._holding_recurrence import (
 from farfield.functional._recurrent._linear_recurrence import ring_spectrum as ring_spectrum
 from farfield.functional._recurrent._lstm import lstm as lstm
 from farfield.functional._recurrent._lstm import lstm_weights as lstm_weights
+from farfield.functional._recurrent._periods import FEWEST as FEWEST
 from farfield.functional._recurrent._periods import periods as periods
 from farfield.functional._recurrent._relu import relu as relu
+from farfield.functional._recurrent._rows import Rows as Rows
+from farfield.functional._recurrent._rows import find_rows as find_rows
+from farfield.functional._recurrent._rows import row_points as row_points
+from farfield.functional._recurrent._rows import row_positions as row_positions
 from farfield.functional._rims._rims import (
     CommunicationParameters as CommunicationParameters,
 )

@@ -12,9 +12,19 @@ from torch.nn import functional as F
 
 from farfield.core.internal import Dropout, Size, check_arguments
 from farfield.functional import Indexed
-from farfield.functional.internal import periods, uniform_weights_, uninitialized
+from farfield.functional.internal import (
+    FEWEST,
+    Rows,
+    find_rows,
+    periods,
+    row_points,
+    row_positions,
+    uniform_weights_,
+    uninitialized,
+)
 from farfield.models._abilities import HasHiddenSize, TakesIndexed, width_of
 from farfield.models._composition import Composition
+from farfield.models._items import ItemModel
 
 BOUND = 0.1
 """First weights of the output layer lie between −0.1 and 0.1."""
@@ -24,6 +34,9 @@ _State = Any
 
 PLACES = 64
 """Steps read at once without gradients: memory does not grow with the length of a sequence."""
+
+SAMPLES = 2
+"""Nearest steps along each side of a pixel whose mean it is."""
 
 
 @final
@@ -316,50 +329,125 @@ def _nearest_places(
 class PacedSequence(nn.Module):
     """Read every sequence that repeats itself as so many periods of so many steps.
 
-    Each sequence is compared with itself, item by item (`periods`). One in
-    which a period is significant is read as `pace` periods of `pace` steps, each the nearest that
-    there is; a sequence without one is read unchanged. So a sequence that is twice as fast, or
-    twice as long, takes the same steps. That is measured, neither known before nor learned:
-    of a picture in rows, the period is the length of a row.
+    Each sequence is compared with itself, item by item (`find_rows`), which gives a period, where
+    periods begin, and the center of mass of the contrast with the background. One in which a period
+    is significant is read as `pace` periods of `pace` steps, each the nearest that there is; a
+    sequence without one is read unchanged. So a sequence that is twice as fast, or twice as long,
+    takes the same steps, whether or not it ends with a period, and blank steps before or behind it
+    change little. That is measured, neither known before nor learned: of a picture in rows, the
+    period is the length of a row.
+
+    A model of images reads the periods as the rows of one image, whether they are significant or
+    not: its channels are the numbers of an item, each pixel the mean of 2 × 2 nearest steps.
 
     Args:
-        inner: Model that reads the sequence.
+        inner: Model that reads the sequence, or model of images.
         pace: Steps of a period, and periods of a sequence.
+        whole_periods: Whether a period must divide the sequence into whole parts, the first of
+            which begins with the first step (`periods`), as in recorded networks.
+        jitter: Largest stretch and slant, as fractions, of the grid of steps to read in training;
+            the grid also moves by up to a third as much of a side. Each is drawn from torch's
+            global generator. A period that is wrong by a step slants a picture.
 
     Shape:
         As the inner model. Where it answers at every position, a position gets the answer of the
         nearest step that was read.
 
     Raises:
-        ValueError: If `pace` is below 1.
+        ValueError: If `pace` is below 1 or `jitter` outside 0…1, if whole periods are asked for
+            together with jitter or a model of images, or if a model of images gets sequences of
+            fewer than 16 steps.
 
     Reference:
         Farfield's own, for pictures as in lamb2022, section 8.4.1.
     """
 
     @check_arguments
-    def __init__(self, inner: SequenceModel, *, pace: Size) -> None:
+    def __init__(
+        self,
+        inner: SequenceModel | ItemModel,
+        *,
+        pace: Size,
+        whole_periods: bool = False,
+        jitter: Dropout = 0.0,
+    ) -> None:
         super().__init__()
+        if whole_periods and (jitter or isinstance(inner, ItemModel)):
+            raise ValueError("whole_periods must be False with jitter or a model of images")
         self.inner = inner
         self.pace = pace
+        self.whole_periods = whole_periods
+        self.jitter = jitter
 
     def forward(
         self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch ..."]:
         """Answer every problem of a batch."""
-        found = periods(items.flatten(1)[index])
-        embeddings = self.inner.encode(items)
+        shown = items.flatten(1)[index]
+        if isinstance(self.inner, ItemModel):
+            pictures = self._pictures(shown)
+            return self.inner(pictures, torch.arange(len(pictures), device=index.device)[:, None])
+        inner, embeddings = self.inner, self.inner.encode(items)
+        if index.shape[1] < FEWEST**2:
+            return inner.answer(embeddings, index)
+        if self.whole_periods:
+            return self._by_period(inner, embeddings, index, periods(shown))
+        rows = find_rows(shown)
+        found = rows.significant
+        answers: list[Tensor] = []
+        if found.any():
+            some = Rows(*(part[found] for part in rows))
+            answers.append(self._by_rows(inner, embeddings, index[found], some))
+        if not found.all() or not len(found):
+            answers.append(inner.answer(embeddings, index[~found]))
+        order = torch.cat([found.nonzero()[:, 0], (~found).nonzero()[:, 0]])
+        return torch.cat(answers)[order.argsort()]
+
+    def _by_rows(
+        self, inner: SequenceModel, embeddings: Tensor, index: Tensor, rows: Rows
+    ) -> Tensor:
+        """Answer sequences with rows."""
+        steps = index.shape[1]
+        positions = row_positions(rows, *self._points(len(index), self.pace, index.device), steps)
+        answers = inner.answer(embeddings, index.gather(1, positions.flatten(1)))
+        if not inner.answers_everywhere:
+            return answers
+        points = row_points(rows, steps, self.pace)
+        return answers.gather(1, points.unsqueeze(2).expand(-1, -1, answers.shape[2]))
+
+    def _pictures(
+        self, shown: Float[Tensor, "batch time feature"]
+    ) -> Float[Tensor, "batch feature height width"]:
+        """Bring the rows of each sequence into one image."""
+        points = self._points(len(shown), SAMPLES * self.pace, shown.device)
+        positions = row_positions(find_rows(shown), *points, shown.shape[1])
+        every = torch.arange(len(shown), device=shown.device)[:, None, None]
+        return F.avg_pool2d(shown[every, positions].permute(0, 3, 1, 2), SAMPLES)
+
+    def _points(self, batch: int, side: int, device: torch.device) -> tuple[Tensor, Tensor]:
+        """Compute rows and columns, from −½ to ½, of a square grid; jittered in training."""
+        line = (torch.arange(side, device=device) + 0.5) / side - 0.5
+        down, across = (part[None] for part in torch.meshgrid(line, line, indexing="ij"))
+        if not (self.training and self.jitter):
+            return down.expand(batch, -1, -1), across.expand(batch, -1, -1)
+        change = self.jitter * (2 * torch.rand_like(line.new_empty(6, batch, 1, 1)) - 1)
+        return (
+            down * (1 + change[0]) + across * change[1] + change[2] / 3,
+            across * (1 + change[3]) + down * change[4] + change[5] / 3,
+        )
+
+    def _by_period(
+        self, inner: SequenceModel, embeddings: Tensor, index: Tensor, found: Tensor
+    ) -> Tensor:
+        """Answer sequences whose periods divide them, period by period."""
         answers: list[Tensor] = []
         order: list[Tensor] = []
         for period in set(found.tolist()) or {0}:
             (rows,) = (found == period).nonzero(as_tuple=True)
             order.append(rows)
-            answers.append(self._read(embeddings, index[rows], period))
+            if period == 0:
+                answers.append(inner.answer(embeddings, index[rows]))
+                continue
+            shown, read = (index.shape[1] // period, period), (self.pace, self.pace)
+            answers.append(answer_resized(inner, embeddings, index[rows], shown, read))
         return torch.cat(answers)[torch.cat(order).argsort()]
-
-    def _read(self, embeddings: Tensor, index: Tensor, period: int) -> Tensor:
-        """Answer sequences of one period, or none."""
-        if period == 0:
-            return self.inner.answer(embeddings, index)
-        shown, read = (index.shape[1] // period, period), (self.pace, self.pace)
-        return answer_resized(self.inner, embeddings, index, shown, read)

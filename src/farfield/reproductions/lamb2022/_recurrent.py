@@ -311,7 +311,12 @@ def _memory(
     if min_added is not None:
         options["min_added"] = min_added
     core = Spec(HoldingRNN, hidden_size=128 + num_sums, **options)
-    return SequenceNetwork(core=core, encoder=Spec(LinearEncoder, out_features=64), pace=pace)
+    return SequenceNetwork(
+        core=core,
+        encoder=Spec(LinearEncoder, out_features=64),
+        pace=pace,
+        whole_periods=pace is not None,
+    )
 
 
 MEMORIES: Final[dict[str, tuple[SequenceNetwork, Objective]]] = {
