@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -29,6 +30,10 @@ from tasks.sets import digest
 SMALL = SequentialMNIST(training_images=300, validation_images=200, test_images=100)
 # The head of SHA-256 over all sets of run 0; a change of it raises `version`.
 FROZEN = "6e6d9fe4ed9e0b6e"
+MOVED = replace(SMALL, blanks=(1, 13), widths=(20,))
+KMNIST = replace(MOVED, data_set="kmnist-first7011")
+# The same of all sets with further tests.
+FROZEN_MOVED = {MOVED: "6eea66dbe7cfb486", KMNIST: "3f492be92f8d03f1"}
 SIDES = {TRAINING: 14, VALIDATION: 14, "side-14": 14, "side-16": 16, "side-19": 19, "side-24": 24}
 
 
@@ -49,6 +54,59 @@ def test_drawn_sets_are_frozen_for_this_version(files: None) -> None:
     assert SMALL.version == 1
     assert digest(drawn(SMALL)) == FROZEN
     assert digest(SMALL.draw(stream(1))) != FROZEN
+
+
+@pytest.mark.parametrize("task", FROZEN_MOVED, ids=lambda task: task.data_set)
+def test_further_tests_are_frozen_and_leave_the_others(files: None, task: SequentialMNIST) -> None:
+    if not task.is_at_hand():
+        pytest.skip("K-MNIST absent")
+    sets = drawn(task)
+    first = {name: sets[name] for name in SIDES}
+    assert (digest(first) == FROZEN) == (task is MOVED)
+    assert digest(sets) == FROZEN_MOVED[task]
+
+
+@pytest.mark.parametrize("task", FROZEN_MOVED, ids=lambda task: task.data_set)
+def test_further_tests_show_the_images_of_side_24(files: None, task: SequentialMNIST) -> None:
+    if not task.is_at_hand():
+        pytest.skip("K-MNIST absent")
+    sets = drawn(task)
+    square = sets["side-24"].index
+    blank = torch.zeros(len(square), 13, dtype=torch.int64)
+    expected = {
+        "before-13": torch.cat([blank, square], 1),
+        "after-13": torch.cat([square, blank], 1),
+        "first-13-missing": square[:, 13:],
+        "last-13-missing": square[:, :-13],
+        "before-1": torch.cat([blank[:, :1], square], 1),
+        "last-1-missing": square[:, :-1],
+    }
+    for regime, index in expected.items():
+        assert torch.equal(sets[regime].index, index)
+        assert torch.equal(sets[regime].target, sets["side-24"].target)
+    folder = "mnist" if task is MOVED else "kmnist"
+    images = DATA_SETS[folder].read("t10k-images-idx3-ubyte.gz")
+    labels = DATA_SETS[folder].read("t10k-labels-idx1-ubyte.gz")
+    narrow = sets["24-by-20"]
+    for row in range(10):
+        number = int(narrow.latent["image"][row])
+        shown = [
+            int(images[number, 28 * r // 24, 28 * c // 20] > 127)
+            for r in range(24)
+            for c in range(20)
+        ]
+        assert narrow.index[row].tolist() == shown
+        assert int(narrow.target[row]) == labels[number]
+
+
+def test_the_rule_by_hand_finds_the_rows(files: None) -> None:
+    task = replace(MOVED, training_images=2_000)
+    sets = drawn(task)
+    rates = {
+        name: task.score(task.by_hand(sets[name], sets[TRAINING]), sets[name]).mean().item()
+        for name in ("side-14", "side-24", "24-by-20", "before-13", "first-13-missing")
+    }
+    assert min(rates.values()) > 0.5, rates
 
 
 def test_pixels_are_those_of_the_originals_row_by_row(files: None) -> None:
@@ -157,6 +215,11 @@ def test_without_the_files_it_says_how_to_get_them(
         ({"validation_images": 12_001}, "validation_images must be an int 1…12000"),
         ({"validation_images": 0}, "validation_images must be an int 1…12000, got 0"),
         ({"test_images": 10_001}, "test_images must be an int 1…10000"),
+        ({"data_set": "svhn"}, "data_set must be 'mnist' or 'kmnist-first7011', got 'svhn'"),
+        ({"data_set": "kmnist-first7011"}, "training_images must be an int 1…7010, got 48000"),
+        ({"blanks": (0,)}, "blanks must be an int 1…195, got 0"),
+        ({"blanks": (2, 1)}, r"blanks must be ascending, got \(2, 1\)"),
+        ({"widths": (113,)}, "widths must be an int 1…112, got 113"),
     ],
 )
 def test_bad_fields_are_named(fields: dict[str, object], message: str) -> None:

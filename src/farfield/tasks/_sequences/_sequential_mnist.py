@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final, final
+from typing import ClassVar, Final, Literal, final
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
+from torch.nn import functional as F
 
 from farfield.core import Problems, Stream, stream
 from farfield.core.internal import check_fields
-from farfield.tasks._files._known_data_sets import MNIST
+from farfield.functional.internal import find_rows, row_positions
+from farfield.tasks._files._known_data_sets import KMNIST, KMNIST_EXCERPT, KMNIST_TEST, MNIST
 from farfield.tasks._protocol._answers import ClassTask, nearest_class
 from farfield.tasks._protocol._draws import integers, permutation
 from farfield.tasks._protocol._task import (
@@ -35,8 +37,11 @@ INK: Final = 128
 """Least value of a pixel that is rounded to 1."""
 LARGEST: Final = 112
 """Largest side of an image, pixels."""
-TRAINING_FILE: Final = 60_000
+TRAINING_FILES: Final = {"mnist": 60_000, "kmnist-first7011": 7_011}
+"""Number of images in the training file of each data set."""
 TEST_FILE: Final = 10_000
+KNOWN: Final = 4_000
+"""Most training images whose rows the rule by hand finds."""
 
 
 @final
@@ -61,10 +66,16 @@ class SequentialMNIST(OneContext, ClassTask):
     as `side-14`. A pixel of the 28 × 28 original is 1 from 128 on, else 0; the pixel in row
     r and column c of an image of side s is that in row ⌊28 r / s⌋ and column ⌊28 c / s⌋ of
     the original. Training and validation are drawn from the 60,000 images of the training
-    file and share none; tests are drawn from the 10,000 of the test file.
+    file and share none; tests are drawn from the 10,000 of the test file. With `blanks` and
+    `widths` there are further tests of these images, as many rows high as the last of
+    `test_sides`: `24-by-20` is 20 pixels wide; `before-13` and `after-13` have 13 blank pixels
+    before the first pixel or after the last, and of `first-13-missing` and `last-13-missing` 13
+    pixels are not shown.
 
     **Score, floor and ceiling.** Share of right answers; 0.1 by guessing, 0.1135 by
     naming always the most frequent digit of the test file. The ceiling is the published labels.
+    The rule by hand is the nearest class mean, of images whose side is known, or whose rows are
+    found in the sequence (`find_rows`) where there are blanks or widths.
 
     **Known shortcuts.** The number of black pixels alone separates 1 from 0. It grows with the
     side.
@@ -72,7 +83,8 @@ class SequentialMNIST(OneContext, ClassTask):
     **Source and deviations.** Lamb 2022, section 8.4.1; rounding and resizing after the authors'
     code, which draws 48,000 training images and 12,000 for validation from one seed; here each
     run draws its own. That code chooses the weights on the validation images at the size of
-    the test; here validation has the size of training only.
+    the test; here validation has the size of training only. Blanks, widths and K-MNIST, ten
+    characters of cursive Japanese, are Farfield's own.
 
     Args:
         side: Height and width of a training image, pixels.
@@ -80,6 +92,10 @@ class SequentialMNIST(OneContext, ClassTask):
         training_images: Number of training images.
         validation_images: Number of images that models may be chosen on.
         test_images: Number of images of each test.
+        data_set: `"mnist"`, or `"kmnist-first7011"`, whose training file is the first 7,011 images
+            of K-MNIST.
+        blanks: Numbers of pixels before, after or missing in further tests, ascending.
+        widths: Widths of the images of further tests, pixels, ascending.
 
     Raises:
         ValueError: If a number is out of range, or the tests are not ascending.
@@ -97,6 +113,9 @@ class SequentialMNIST(OneContext, ClassTask):
     training_images: int = 48_000
     validation_images: int = 12_000
     test_images: int = 10_000
+    data_set: Literal["mnist", "kmnist-first7011"] = "mnist"
+    blanks: tuple[int, ...] = ()
+    widths: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -107,10 +126,21 @@ class SequentialMNIST(OneContext, ClassTask):
             raise ValueError(
                 f"test_sides must be one or more ascending sides, got {self.test_sides}"
             )
-        check_number("training_images", self.training_images, 1, TRAINING_FILE - 1)
-        most = TRAINING_FILE - self.training_images
+        for name, most in (("blanks", self.test_sides[0] ** 2 - 1), ("widths", LARGEST)):
+            numbers: tuple[int, ...] = getattr(self, name)
+            for number in numbers:
+                check_number(name, number, 1, most)
+            if sorted(set(numbers)) != list(numbers):
+                raise ValueError(f"{name} must be ascending, got {numbers}")
+        check_number("training_images", self.training_images, 1, self._pool - 1)
+        most = self._pool - self.training_images
         check_number("validation_images", self.validation_images, 1, most)
         check_number("test_images", self.test_images, 1, TEST_FILE)
+
+    @property
+    def _pool(self) -> int:
+        """Number of images in the training file."""
+        return TRAINING_FILES[self.data_set]
 
     @property
     def item_shape(self) -> tuple[int, ...]:
@@ -130,13 +160,27 @@ class SequentialMNIST(OneContext, ClassTask):
     @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation, then the tests by the size of their images."""
-        tests = {f"side-{side}": side - self.side for side in self.test_sides}
-        known = {TRAINING: 0, VALIDATION: 0}
-        return regimes_at("pixels of the side beyond training", known | tests)
+        distances = {name: height - self.side for name, (height, *_) in self._shapes().items()}
+        return regimes_at("pixels of the side beyond training", distances)
+
+    def _shapes(self) -> dict[str, tuple[int, int, int, int]]:
+        """Return height, width, and pixels before and after (missing: negative) by regime."""
+        last = self.test_sides[-1]
+        shapes = dict.fromkeys((TRAINING, VALIDATION), (self.side, self.side, 0, 0))
+        shapes |= {f"side-{side}": (side, side, 0, 0) for side in self.test_sides}
+        shapes |= {f"{last}-by-{width}": (last, width, 0, 0) for width in self.widths}
+        for number in self.blanks:
+            shapes[f"before-{number}"] = (last, last, number, 0)
+            shapes[f"after-{number}"] = (last, last, 0, number)
+            shapes[f"first-{number}-missing"] = (last, last, -number, 0)
+            shapes[f"last-{number}-missing"] = (last, last, 0, -number)
+        return shapes
 
     def is_at_hand(self) -> bool:
-        """Check whether the four files of MNIST are on this machine."""
-        return MNIST.is_at_hand()
+        """Check whether the files of the data set are on this machine."""
+        if self.data_set == "mnist":
+            return MNIST.is_at_hand()
+        return KMNIST_EXCERPT.is_at_hand() and KMNIST.is_at_hand(*KMNIST_TEST)
 
     def by_hand(self, problems: Problems, training: Problems) -> Float[Tensor, "batch answer"]:
         """Return the outputs of the nearest class mean, of pixels resampled to the training side.
@@ -145,16 +189,28 @@ class SequentialMNIST(OneContext, ClassTask):
             problems: Items and their index; without targets.
             training: Training problems of the run.
         """
+        if self.blanks or self.widths:
+            training = training[:KNOWN]
+            read, known = (self._framed(some) for some in (problems, training))
+            return nearest_class(read, known, training.target, DIGITS)
         side = math.isqrt(problems.index.shape[1])
         kept = torch.arange(self.side) * side // self.side
         shown, known = (some.table()[:, 1][some.index] for some in (problems, training))
         read = shown.reshape(-1, side, side)[:, kept[:, None], kept].flatten(1)
         return nearest_class(read, known, training.target, DIGITS)
 
+    def _framed(self, problems: Problems) -> Float[Tensor, "batch pixel"]:
+        """Find the rows of sequences; show their figures in the middle of a training image."""
+        shown = problems.table()[:, 1][problems.index]
+        line = (torch.arange(self.side) + 0.5) / self.side - 0.5
+        down, across = (part[None] for part in torch.meshgrid(line, line, indexing="ij"))
+        places = row_positions(find_rows(shown.unsqueeze(2)), down, across, shown.shape[1])
+        return shown.gather(1, places.flatten(1))
+
     def _numbers(self, run: Stream) -> dict[str, Int64[np.ndarray, " item"]]:
         """Draw the images of each regime in its file, no training image in validation."""
         branch = run.child(self.name, f"v{self.version}")
-        order = permutation(branch.child("images").numpy(), TRAINING_FILE)
+        order = permutation(branch.child("images").numpy(), self._pool)
         test = permutation(branch.child("test").numpy(), TEST_FILE)[: self.test_images]
         own = {
             TRAINING: order[: self.training_images],
@@ -183,36 +239,50 @@ class SequentialMNIST(OneContext, ClassTask):
 
     def _made(self, numbers: Mapping[str, Int64[np.ndarray, " item"]]) -> dict[str, Problems]:
         """Build the problems of each regime from image indices."""
-        sides = (self.side, self.side, *self.test_sides)
-        side_of = {regime.name: side for regime, side in zip(self.regimes, sides, strict=True)}
-        made = {}
+        shapes, made = self._shapes(), {}
         for part, regimes in (
             ("train", [regime for regime in numbers if regime in (TRAINING, VALIDATION)]),
             ("t10k", [regime for regime in numbers if regime not in (TRAINING, VALIDATION)]),
         ):
             if regimes:
-                images = MNIST.read(f"{part}-images-idx3-ubyte.gz")
-                labels = MNIST.read(f"{part}-labels-idx1-ubyte.gz")
+                images, labels = self._read(part)
             for regime in regimes:
                 rows = numbers[regime]
+                height, width, before, after = shapes[regime]
+                index = torch.from_numpy(pixels(images[rows], height, width))
                 made[regime] = Problems(
                     items=torch.eye(2),
-                    index=torch.from_numpy(pixels(images[rows], side_of[regime])),
+                    index=F.pad(index, (before, after)),
                     target=torch.from_numpy(labels[rows].astype(np.int64)),
                     latent={"image": torch.from_numpy(rows)},
                 )
         return made
 
+    def _read(
+        self, part: str
+    ) -> tuple[UInt8[np.ndarray, "item height width"], UInt8[np.ndarray, " item"]]:
+        """Read images and labels of the training file or the test file."""
+        source = MNIST
+        if self.data_set != "mnist":
+            source = KMNIST if part == "t10k" else KMNIST_EXCERPT
+            part = "t10k" if part == "t10k" else "train-first7011"
+        images = source.read(f"{part}-images-idx3-ubyte.gz")
+        return images, source.read(f"{part}-labels-idx1-ubyte.gz")
+
 
 def pixels(
-    images: UInt8[np.ndarray, "batch height width"], side: int
+    images: UInt8[np.ndarray, "batch height width"], height: int, width: int | None = None
 ) -> Int64[np.ndarray, "batch time"]:
     """Resize images in black and white, row by row.
 
     Args:
         images: The originals; 0 is paper.
-        side: Height and width, pixels.
+        height: Height, pixels.
+        width: Width, pixels; `None` for the height.
     """
-    kept = [np.arange(side) * size // side for size in images.shape[1:]]
+    sides = (height, height if width is None else width)
+    kept = [
+        np.arange(side) * size // side for side, size in zip(sides, images.shape[1:], strict=True)
+    ]
     small = images[:, kept[0][:, None], kept[1]] >= INK
     return small.reshape(len(images), -1).astype(np.int64)
