@@ -385,6 +385,7 @@ GOALS = {
         0.01: ("adding/one-layer/length-10000",),
         60: ("sequential-mnist/one-layer/side-24",),
     },
+    "lamb2022/digits-of-any-length": {85: ("*/cnn-rows-found/*",)},
     "lamb2022/nfm-beyond": {
         95: ("digits/presence-at-each-position/digits-2",),
         90: ("relational/named-object/new-images",),
@@ -441,6 +442,7 @@ DIFFERING = {
         "webb2020/table-s1 lamb2022/nfm-table-4 nfm-gan-text webb2021/table-13 table-14 "
         "table-19 table-20 table-14-released"
     ),
+    "clip_norm core model objective optimizer pace schedule steps": "lamb2022/digits-of-any-length",
     "context": "webb2020/table-3 table-3-generated table-2-pooled",
     "context core learning_rate model": "gondal2021/table-2-generated",
     "context core learning_rate model players starts_from steps task": "gondal2021/beyond",
@@ -475,7 +477,7 @@ DIFFERING = {
     ),
     "core objective optimizer": "lamb2022/spirals flattening ren2017/cifar-narrow",
     "core objective optimizer schedule steps": "ren2017/table-3",
-    "core objective pace": "lamb2022/one-layer",
+    "core objective pace whole_periods": "lamb2022/one-layer",
     "core objective perturbations schedule steps task": "lamb2022/nfm-table-2",
     "core objective schedule steps": (
         "lamb2022/mixup-table-1a mixup-table-1b mixup-table-2 ren2017/table-7-cifar"

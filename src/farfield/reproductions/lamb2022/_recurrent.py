@@ -11,14 +11,17 @@ from dataclasses import replace
 from typing import Any, Final
 
 from farfield.experiments import (
+    AdamW,
     Cosine,
     Experiment,
+    ItemNetwork,
     Recipe,
     RollOutNetwork,
     SequenceNetwork,
     Spec,
     Warmup,
 )
+from farfield.models import QuickCNN
 from farfield.nn import (
     DNC,
     CausalTransformer,
@@ -30,6 +33,7 @@ from farfield.nn import (
     LinearEncoder,
     LinearRecurrentUnit,
     LSTMLayer,
+    MapNormalizer,
     NTMLayer,
     RelationalMemoryCore,
     RIMs,
@@ -353,3 +357,51 @@ def one_layer(cell: Cell) -> Experiment:
         recipe=replace(MEMORY_RECIPE, steps=steps),
         objective=objective,
     )
+
+
+# Digits of any length: trained on squares of 14 × 14, whose rows are found in each sequence, as in
+# the tests. Stretch, slant and motion in training, a small share of what a row length that is wrong
+# by a step does, make the reader indifferent to such errors.
+
+LENGTHS: Final = SequentialMNIST(
+    test_sides=(24,), blanks=(1, 13, 24), widths=(20,), validation_images=1_000, test_images=1_000
+)
+"""Digits with blank pixels before and behind, missing pixels, and another width than height."""
+LENGTH_TASKS: Final[dict[str, SequentialMNIST]] = {
+    "mnist": LENGTHS,
+    "k-mnist": replace(
+        LENGTHS, data_set="kmnist-first7011", training_images=6_511, validation_images=500
+    ),
+}
+FOUND: Final = Experiment(
+    task=LENGTHS,
+    model=ItemNetwork(
+        core=Spec(QuickCNN, width=32, normalizer=MapNormalizer()), pace=14, jitter=0.2
+    ),
+    recipe=Recipe(
+        steps=1_500,
+        learning_rate=4e-3,
+        batch_size=64,
+        optimizer=AdamW(),
+        schedule=Warmup(fraction=0.1, then=Cosine()),
+    ),
+)
+"""Convolutions over an image of the found rows."""
+GRU: Final = replace(
+    FOUND,
+    model=SequenceNetwork(
+        core=Spec(GRULayer, hidden_size=128), encoder=Spec(LinearEncoder, out_features=64)
+    ),
+    recipe=replace(MEMORY_RECIPE, steps=DIGITS_STEPS),
+)
+LENGTH_ROWS: Final[dict[str, Experiment]] = {
+    "CNN, rows found": FOUND,
+    "one layer": replace(GRU, model=_memory(), objective=COST),
+    "GRU": GRU,
+}
+"""Readers by row; the second is the network of `lamb2022/one-layer`, the third has no pace."""
+
+
+def any_length(cell: Cell) -> Experiment:
+    """Train a reader of digits for sequences of any length."""
+    return replace(LENGTH_ROWS[cell.row], task=LENGTH_TASKS[cell.group])
