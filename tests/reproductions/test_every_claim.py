@@ -374,6 +374,7 @@ GOALS = {
         80: ("moments+context-norm/scale-6",),
     },
     "webb2020/clutter": {90: ("*/silhouettes-slot-by-slot/*",)},
+    "webb2020/new-shapes": {95: ("moments+context-norm/*",)},
     "lamb2022/two-moons": {100: ("1000-updates/vat/test",)},
     "lamb2022/beyond": {
         100: ("copying/holding-rnn*", "copying/ntm/*"),
@@ -484,7 +485,7 @@ DIFFERING = {
     ),
     "core perturbations": "lamb2022/nfm-text-images nfm-images-narrow",
     "discriminator generator players": "lamb2022/nfm-gan-narrow nfm-gan-over-training",
-    "encoder": "lamb2022/object-picking-values nfm-table-3",
+    "encoder": "lamb2022/object-picking-values nfm-table-3 webb2020/new-shapes",
     "encoder learning_rate scorer": "webb2020/clutter",
     "encoder reasoner": "webb2021/table-15 table-16 table-17",
     "encoder reasoner steps": "webb2021/table-18",
@@ -540,9 +541,10 @@ def keys_of(names: str) -> Iterator[str]:
 
 
 IN_FULL = """
-    gondal2021/k-mnist beyond webb2020/table-4 beyond clutter lamb2022/spirals flattening two-moons
-    mixup-narrow mixup-narrow-kmnist mixup-elsewhere mechanisms-and-rules ict-narrow nfm-gan-narrow
-    nfm-gan-over-training nfm-digits-narrow nfm-clevr-narrow nfm-images-narrow nfm-beyond beyond
+    gondal2021/k-mnist beyond webb2020/table-4 beyond clutter new-shapes
+    lamb2022/spirals flattening two-moons mixup-narrow mixup-narrow-kmnist mixup-elsewhere
+    mechanisms-and-rules ict-narrow nfm-gan-narrow nfm-gan-over-training nfm-digits-narrow
+    nfm-clevr-narrow nfm-images-narrow nfm-beyond beyond
     ren2017/cifar-narrow settings-narrow resnet-narrow super-resolution-t91
     webb2021/beyond nine-tasks not-identical variations
 """

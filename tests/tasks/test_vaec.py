@@ -38,6 +38,7 @@ CELLS = {
     VAECScale(
         second_object=True, textured=True, shuffled=True, problems_per_regime=200
     ): "cf3972e069c5151a",
+    VAECTranslation(new_shapes=True, problems_per_regime=200): "ffe6f9cfd3398111",
 }
 GENERATOR = torch.Generator().manual_seed(0)
 BOTH = (VAECTranslation, VAECScale)
@@ -409,6 +410,68 @@ def test_the_oracle_measures_through_clutter(cls: type) -> None:
 def test_clutter_needs_whole_pixels(unchecked: None) -> None:
     with pytest.raises(ValueError, match=r"image_size must be a multiple of 128 .* got 64"):
         VAECTranslation(image_size=64, textured=True)
+
+
+# --- New shapes ----------------------------------------------------------------------------------
+
+
+NEW = VAECTranslation(new_shapes=True, problems_per_regime=600, validation_problems=100)
+
+
+def test_new_shapes_leave_the_analogies_as_they_are() -> None:
+    squares = drawn(dataclasses.replace(NEW, new_shapes=False))
+    sets = drawn(NEW)
+    assert list(sets)[:4] == [TRAINING, "validation", "new-shapes", "new-shapes-region-2"]
+    assert [regime.distance for regime in NEW.regimes] == [0, 0, 0, 1, 2, 3, 4, 5]
+    for regime in (TRAINING, "validation"):
+        assert torch.equal(sets[regime].index, squares[regime].index)
+        assert sets[regime].items.latent.shape == (2401, 4)
+    for regime, problems in list(sets.items())[2:]:
+        plain = squares[regime.removeprefix("new-shapes-").replace("new-shapes", TRAINING)]
+        levels = problems.items.latent[problems.index]
+        assert torch.equal(levels[..., :4], plain.items.latent[plain.index])
+        assert (levels[..., 4] == problems.latent["shape"][:, None]).all()
+        counts = torch.bincount(problems.latent["shape"], minlength=9).double()
+        assert len(counts) == 9
+        assert abs(counts - 600 / 9).max() < 4.5 * np.sqrt(600 / 9 * 8 / 9)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_new_shapes_are_within_the_square_of_their_levels(exact: bool) -> None:
+    task = dataclasses.replace(NEW, exact_width=exact)
+    items = drawn(task)["new-shapes-region-6"].items
+    rows = torch.arange(9) + 9 * 1203
+    inside = set()
+    for image, latent in zip(items[rows], items.latent[rows].tolist(), strict=True):
+        square = torch.from_numpy(oracle.picture(tuple(latent[:4]), 42, exact))
+        drawn_ = (image != 128).any(dim=2)
+        assert torch.equal(image[drawn_], square[drawn_])
+        assert not torch.equal(image, square)
+        first, last = (square != 128).any(dim=2).any(dim=1).nonzero()[[0, -1], 0].tolist()
+        assert drawn_[first].any()  # from the first row of the square to its last
+        assert drawn_[last].any()
+        inside.add(drawn_.numpy().tobytes())
+    assert len(inside) == 9
+    large = dataclasses.replace(task, image_size=256).draw(stream(0))["new-shapes-region-6"]
+    assert torch.equal(large.items[rows[:1]][0, ::2, 1::2], items[rows[0]])
+
+
+def test_pictures_of_new_shapes_are_frozen_for_this_version() -> None:
+    items = drawn(NEW)["new-shapes-region-3"].items
+    head = hashlib.sha256(items[torch.arange(0, len(items), 500)].numpy().tobytes()).hexdigest()
+    assert head[:16] == "fa965baa8c4d2879"
+
+
+def test_the_oracle_measures_new_shapes() -> None:
+    for problems in drawn(NEW).values():
+        assert NEW.score(NEW.oracle(problems[:200]), problems[:200]).mean() > 0.98
+
+
+def test_new_shapes_need_whole_pixels_and_no_clutter(unchecked: None) -> None:
+    with pytest.raises(ValueError, match=r"image_size must be a multiple of 128 .* got 64"):
+        VAECTranslation(image_size=64, new_shapes=True)
+    with pytest.raises(ValueError, match=r"new_shapes and clutter .* exclude each other"):
+        VAECScale(textured=True, new_shapes=True)
 
 
 # --- Score, floor and ceiling --------------------------------------------------------------------

@@ -350,3 +350,23 @@ def clutter(cell: Cell) -> Experiment:
             schedule=Cosine(),
         ),
     )
+
+
+NEW_SHAPES_STEPS: Final = 300
+"""Steps of every row of `webb2020/new-shapes`."""
+
+
+def new_shapes(cell: Cell) -> Experiment:
+    """Build the experiment of a row of `webb2020/new-shapes`: the networks of `beyond`."""
+    network = beyond(cell)
+    return dataclasses.replace(
+        network,
+        task=VAECTranslation(new_shapes=True, problems_per_regime=4_000),
+        recipe=Recipe(
+            steps=NEW_SHAPES_STEPS,
+            learning_rate=2e-3,
+            batch_size=BATCH_SIZE,
+            clip_norm=1.0,
+            schedule=Cosine(),
+        ),
+    )

@@ -32,10 +32,12 @@ from farfield.tasks._vaec._vaec_objects import (
     DIMENSIONS,
     DRAWS,
     MOST_LEVELS,
+    NEW_SHAPES,
     NUM_DIMENSIONS,
     analogies,
     combinations_shown,
     draw_cluttered,
+    draw_new_shapes,
     draw_objects,
     drawn_clutter,
     drawn_problems,
@@ -44,6 +46,8 @@ from farfield.tasks._vaec._vaec_objects import (
 )
 
 _PREMISES = 3
+_NEW = "new-shapes"
+"""Name of the regime of other shapes with the levels of training, and the first part of others."""
 _CHUNK = 128
 """Pictures that the oracle measures at once."""
 
@@ -76,6 +80,8 @@ class VAECTask(OracleByHand, ChoiceTask):
     """True if every picture shows a square of another hue, which tells nothing."""
     textured: bool = False
     """True if the background of every picture is a texture rather than gray."""
+    new_shapes: bool = False
+    """True if all tests show shapes that training lacks, rather than squares."""
     validation_problems: CountOrNone = 0
     """Number of validation problems; 0 for no validation."""
 
@@ -94,10 +100,12 @@ class VAECTask(OracleByHand, ChoiceTask):
             )
         check_number("train_on", self.train_on, 1, self._count)
         check_number("image_size", self.image_size, 64, 1024)
-        if self._cluttered and self.image_size % CANVAS:
+        if self.new_shapes and self._cluttered:
+            raise ValueError("new_shapes and clutter (second_object, textured) exclude each other")
+        if (self.new_shapes or self._cluttered) and self.image_size % CANVAS:
             raise ValueError(
-                f"image_size must be a multiple of {CANVAS} with second_object or textured, "
-                f"got {self.image_size}"
+                f"image_size must be a multiple of {CANVAS} with second_object, textured or "
+                f"new_shapes, got {self.image_size}"
             )
         if self.problems_per_regime is not None:
             kinds = NUM_DIMENSIONS * len(analogies(self.levels_per_region))
@@ -145,22 +153,29 @@ class VAECTask(OracleByHand, ChoiceTask):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training, validation if any, then the other regions or scales, the nearest first."""
-        others = [n for n in range(1, self._count + 1) if n != self.train_on]
-        others.sort(key=lambda number: abs(number - self.train_on))
-        numbers = (self.train_on, *others)
-        distances = {self._name_of(number): abs(number - self.train_on) for number in numbers}
-        unit = f"{self._word}s"
-        training, *tests = regimes_at(unit, distances)
+        """Training, validation if any, then the other regions or scales, the nearest first.
+
+        With new shapes those of training come before them.
+        """
+        numbers = sorted(range(1, self._count + 1), key=self._distance)
+        tests = {self._name_of(number): self._distance(number) for number in numbers}
         held_out = {VALIDATION: 0} if self.validation_problems else {}
-        return (training, *regimes_at(unit, held_out), *tests)
+        return regimes_at(f"{self._word}s", {TRAINING: 0, **held_out, **tests})
 
     def with_validation(self) -> Self:
         """Copy the task with validation on new problems of the training kind."""
         return replace(self, validation_problems=VALIDATION_PROBLEMS)
 
+    def _distance(self, number: int) -> int:
+        """Return the distance of a region or scale from the training one."""
+        return abs(number - self.train_on)
+
     def _name_of(self, number: int) -> str:
-        return TRAINING if number == self.train_on else f"{self._word}-{number}"
+        """Return the name of the regime that is not training, if any, of a region or scale."""
+        if number == self.train_on:
+            return _NEW if self.new_shapes else TRAINING
+        name = f"{self._word}-{number}"
+        return f"{_NEW}-{name}" if self.new_shapes else name
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by regime name; their images are drawn when they are asked for.
@@ -168,12 +183,13 @@ class VAECTask(OracleByHand, ChoiceTask):
         A region's problems do not depend on which region training shows.
         """
         branch = stream.child(self.name, f"v{self.version}")
-        sets = {
-            self._name_of(number): self._set(branch.child(f"{self._word}-{number}"), number)
-            for number in range(1, self._count + 1)
-        }
+        branches = {n: branch.child(f"{self._word}-{n}") for n in range(1, self._count + 1)}
+        draw = self._with_new_shapes if self.new_shapes else self._set
+        sets = {self._name_of(number): draw(own, number) for number, own in branches.items()}
+        shown = branches[self.train_on]
+        if self.new_shapes:
+            sets[TRAINING] = self._set(shown, self.train_on)
         if self.validation_problems:
-            shown = branch.child(f"{self._word}-{self.train_on}")
             sets[VALIDATION] = self._set(shown.child(VALIDATION), self.train_on, beside=shown)
         return {regime.name: sets[regime.name] for regime in self.regimes}
 
@@ -211,6 +227,24 @@ class VAECTask(OracleByHand, ChoiceTask):
             ),
         )
 
+    def _with_new_shapes(self, branch: Stream, number: int) -> Problems:
+        """Draw the problems of a region, all pictures of each with one of the new shapes."""
+        squares, levels = self._set(branch, number), self.objects(number).latent
+        count = len(NEW_SHAPES)
+        shape = torch.from_numpy(integers(branch.child(_NEW).numpy(), count, len(squares)))
+        shapes = torch.arange(count).repeat(len(levels))
+        items = LazyItems(
+            latent=torch.cat([levels.repeat_interleave(count, dim=0), shapes[:, None]], dim=1),
+            draw=partial(
+                draw_new_shapes,
+                num_levels=self.num_levels,
+                image_size=self.image_size,
+                exact_width=self.exact_width,
+            ),
+        )
+        index = squares.index * count + shape[:, None]
+        return replace(squares, items=items, index=index, latent={**squares.latent, "shape": shape})
+
     def objects(self, number: int) -> LazyItems:
         """List all objects of a region or scale, in the order of their levels, brightness fastest.
 
@@ -236,7 +270,8 @@ class VAECTask(OracleByHand, ChoiceTask):
         table = problems.items
         rows, positions = torch.unique(problems.index, return_inverse=True)
         parts = (table.index_select(0, part) for part in rows.split(_CHUNK))
-        measure = visible_levels if self._cluttered else measured_levels
+        any_shape = self._cluttered or self.new_shapes
+        measure = visible_levels if any_shape else measured_levels
         measured = torch.cat([measure(part, self.num_levels) for part in parts])
         a, b, c, *candidates = measured[positions].unbind(dim=1)
         return -(torch.stack(candidates, dim=1) - (c + b - a)[:, None]).norm(dim=2)
@@ -299,6 +334,12 @@ class VAECTranslation(VAECTask):
     analogy between the second squares is right as often as a guess. Hidden parts lower the ceiling:
     the visible green decides 98 % of the problems in region 1 and all in the others.
 
+    **New shapes.** With `new_shapes` training shows squares, and each test problem one of nine
+    other shapes, the same in all its pictures: triangle, diamond, circle, ring, crescent, corner,
+    plus, saltire or hourglass, within the square of its levels. `new-shapes` has the levels of
+    training, `new-shapes-region-2` … those of other regions. Levels, analogies and candidates are
+    those of squares. The smallest are of four pixels a side; a saltire so small is a square.
+
     **Source and deviations.** Webb et al. 2020, section 2.1.1, and the released generator, whose
     pictures and levels these are to the byte; its random draw was not seeded, so this is another
     one. Released and kept: red and blue of the object are 0; a square of width s covers s + 1
@@ -310,18 +351,21 @@ class VAECTranslation(VAECTask):
         train_on: Number of the region that training shows, from 1.
         num_levels: Levels of every dimension, at most 42.
         levels_per_region: Levels of every dimension within a region, and so candidates.
-        image_size: Side of an image, 64…1024 pixels; in clutter a multiple of 128.
+        image_size: Side of an image, 64…1024 pixels; in clutter or with new shapes a multiple of
+            128.
         problems_per_regime: Problems of a set; `None` for a tenth of all: 19,040.
         exact_width: Whether a square of width s covers s pixels rather than s + 1.
         shuffled: Whether the candidates are in random order rather than D first.
         second_object: Whether every picture shows a square of another hue, which tells nothing.
         textured: Whether the background of every picture is a texture rather than gray.
+        new_shapes: Whether all tests show shapes that training lacks, rather than squares.
         validation_problems: Number of validation problems of the training kind, with combinations
             of the irrelevant levels that training lacks; 0 for no such regime.
 
     Raises:
         ValueError: If the levels do not divide into regions, a number is out of its range, or
-            `image_size` is no multiple of 128 where there is clutter.
+            `image_size` is no multiple of 128 where there is clutter or new shapes, or both of
+            these are asked for.
 
     Reference:
         webb2020, section 2.1 and 2.1.1.
@@ -382,6 +426,8 @@ class VAECScale(VAECTask):
     **Clutter.** As in `VAECTranslation`; the visible green decides 99 % of the problems at the
     first scale and all but all at the sixth.
 
+    **New shapes.** As in `VAECTranslation`.
+
     **Source and deviations.** Webb et al. 2020, section 2.1.2, and the released generator, whose
     pictures and levels these are to the byte; its random draw was not seeded, so this is another
     one. Released and kept: red and blue of the object are 0; a square of width s covers s + 1
@@ -397,19 +443,22 @@ class VAECScale(VAECTask):
         train_on: Number of the scale that training shows, from 1.
         num_levels: Levels of every dimension, at most 42.
         levels_per_region: Levels of every dimension within a scale, and so candidates.
-        image_size: Side of an image, 64…1024 pixels; in clutter a multiple of 128.
+        image_size: Side of an image, 64…1024 pixels; in clutter or with new shapes a multiple of
+            128.
         problems_per_regime: Problems of a set; `None` for a tenth of all: 19,040.
         exact_width: Whether a square of width s covers s pixels rather than s + 1.
         shuffled: Whether the candidates are in random order rather than D first.
         second_object: Whether every picture shows a square of another hue, which tells nothing.
         textured: Whether the background of every picture is a texture rather than gray.
+        new_shapes: Whether all tests show shapes that training lacks, rather than squares.
         validation_problems: Number of validation problems of the training kind, with combinations
             of the irrelevant levels that training lacks; 0 for no such regime.
         levels_multiplied: Whether scale k takes levels k, 2k, … 7k, as the text has it.
 
     Raises:
         ValueError: If the levels do not divide into scales, a number is out of its range, or
-            `image_size` is no multiple of 128 where there is clutter.
+            `image_size` is no multiple of 128 where there is clutter or new shapes, or both of
+            these are asked for.
 
     Reference:
         webb2020, section 2.1 and 2.1.2.

@@ -1,7 +1,8 @@
-"""Objects and analogies of VAEC: a green square drawn from four levels, clutter, and sampling."""
+"""Objects and analogies of VAEC: a green square or shape of four levels, clutter, and sampling."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -10,6 +11,7 @@ from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 
 from farfield.core import Stream, stream
+from farfield.tasks._analogies._analogy_panels import SHAPES
 from farfield.tasks._protocol._draws import integers, permutation
 from farfield.tasks._rules._abstract_rules import Columns
 
@@ -177,15 +179,11 @@ def draw_cluttered(
         if textured:
             picture.reshape(CANVAS // _TILE, _TILE, -1, _TILE, 3)[:] = _tile(seed)[:, None]
         for center_x, center_y, side, *color in drawn.tolist():
-            half = (side + 1) // 2
             down, across = (
-                slice(max(0, center - half + exact_width), center + half)
-                for center in (center_y, center_x)
+                _within(center, side, exact_width=exact_width) for center in (center_y, center_x)
             )
             picture[down, across] = color
-    for axis in (1, 2) if image_size > CANVAS else ():
-        pictures = pictures.repeat(image_size // CANVAS, axis=axis)
-    return torch.from_numpy(pictures)
+    return torch.from_numpy(_enlarged(pictures, image_size))
 
 
 def _tile(seed: int) -> UInt8[np.ndarray, "height width channel"]:
@@ -196,16 +194,62 @@ def _tile(seed: int) -> UInt8[np.ndarray, "height width channel"]:
     return values.astype(np.uint8).reshape(_TILE, _TILE, 3)
 
 
+NEW_SHAPES: Final = tuple(inside for name, inside in SHAPES.items() if name != "square")
+"""Tests of points in the shapes that training never shows, without their names."""
+
+
+def draw_new_shapes(
+    latent: Int64[Tensor, "item feature"], *, num_levels: int, image_size: int, exact_width: bool
+) -> UInt8[Tensor, "item height width channel"]:
+    """Draw a picture for every row of levels and shape, within the square of these levels.
+
+    Args:
+        latent: Levels of X, Y, size and brightness, then the index into `NEW_SHAPES`.
+        num_levels: Levels of every dimension.
+        image_size: Side of the pictures in pixels, a multiple of 128.
+        exact_width: Whether a shape of width s covers s pixels rather than s + 1.
+    """
+    pictures = np.full((len(latent), CANVAS, CANVAS, 3), GREY, np.uint8)
+    values = level_values(num_levels)[latent[:, :4].numpy(), np.arange(4)]
+    shapes = latent[:, 4].tolist()
+    for picture, (x, y, width, green), shape in zip(pictures, values.tolist(), shapes, strict=True):
+        down, across = (_within(center, width, exact_width=exact_width) for center in (y, x))
+        picture[down, across][_shape_mask(shape, width + (not exact_width))] = 0, green, 0
+    return torch.from_numpy(_enlarged(pictures, image_size))
+
+
+@cache
+def _shape_mask(shape: int, side: int) -> Bool[np.ndarray, "height width"]:
+    """Return the mask of a shape in a square of `side` pixels."""
+    y, x = 2 * np.mgrid[0:side, 0:side] + 1 - side
+    return NEW_SHAPES[shape](x, y, side)
+
+
+def _within(center: int, width: int, *, exact_width: bool) -> slice:
+    """Return the pixels of a line within a square."""
+    half = (width + 1) // 2
+    return slice(max(0, center - half + exact_width), center + half)
+
+
+def _enlarged(
+    pictures: UInt8[np.ndarray, "item height width channel"], image_size: int
+) -> UInt8[np.ndarray, "item _ _ channel"]:
+    """Repeat the pixels of pictures until these have `image_size` of them in each direction."""
+    for axis in (1, 2) if image_size > CANVAS else ():
+        pictures = pictures.repeat(image_size // CANVAS, axis=axis)
+    return pictures
+
+
 def visible_levels(
     pictures: UInt8[Tensor, "item height width channel"], num_levels: int
 ) -> Float[Tensor, "item feature"]:
-    """Measure the levels of objects among clutter in their pictures, up to a constant.
+    """Measure the levels of objects of any shape, or among clutter, up to a constant.
 
     Green alone has neither red nor blue. Hidden parts are missed: an edge behind the second square
     is taken where it is seen last, and the larger extent is the width.
 
     Args:
-        pictures: Pictures of `draw_cluttered`.
+        pictures: Pictures of `draw_cluttered` or `draw_new_shapes`.
         num_levels: Levels of every dimension.
     """
     seen = (pictures[..., 0] == 0) & (pictures[..., 2] == 0)
