@@ -108,6 +108,10 @@ def test_positions_are_the_nearest_steps() -> None:
     assert torch.equal(points[middle], inner)
 
 
+def test_no_sequences_have_no_rows() -> None:
+    assert all(len(part) == 0 for part in find_rows(torch.zeros(0, 40, 2)))
+
+
 def test_short_sequences_are_refused() -> None:
     with pytest.raises(ValueError, match="x must have 16 steps or more, got 15"):
         find_rows(torch.zeros(1, 15, 1))

@@ -17,6 +17,9 @@ FAINT: Final = 0.15
 CHANCE: Final = 1e-3
 """Probability that a sequence of independent steps has a significant row length."""
 
+ROUNDING: Final = 1e-5
+"""Least difference between scores that is no rounding error."""
+
 
 class Rows(NamedTuple):
     """Frames of the figures that sequences show, row by row.
@@ -69,22 +72,25 @@ def find_rows(x: Float[Tensor, "batch time feature"]) -> Rows:
     size = contrast.square().sum(2)
     contrast = contrast * (size > FAINT**2 * size.amax(1, keepdim=True)).unsqueeze(2)
     mass = contrast.square().sum(2)
-    total = mass.sum(1)
-    best = torch.full_like(total, -1.0)
+    # Correlations of all lags at once, in a tenth of the time of their sums.
+    spectrum = torch.fft.rfft(contrast, 2 * steps, dim=1).abs().square().sum(2)
+    shared = torch.fft.irfft(spectrum, 2 * steps, dim=1)
+    best = torch.full_like(shared[:, 0], -1.0)
     length = torch.full((len(x),), FEWEST, device=x.device)
     for lag in range(FEWEST, steps // FEWEST + 1):
-        shared = (contrast[:, lag:] * contrast[:, :-lag]).sum((1, 2))
-        score = shared / total + _gap(mass, lag)
-        length = torch.where(score > best, lag, length)  # never where nothing happens: 0 / 0
+        score = shared[:, lag] / shared[:, 0] + _gap(mass, lag)
+        length = torch.where(score > best + ROUNDING, lag, length)  # never where nothing happens
         best = best.maximum(score.nan_to_num(-1.0))
     return Rows(length, *_frame(mass, length), _is_significant(x, length))
 
 
 def _gap(mass: Float[Tensor, "batch time"], length: int) -> Float[Tensor, " batch"]:
     """Measure the largest fraction of adjacent columns without contrast."""
-    columns = torch.unflatten(F.pad(mass, (0, -mass.shape[1] % length)), 1, (-1, length)).amax(1)
+    height = -(-mass.shape[1] // length)
+    whole = F.pad(mass, (0, height * length - mass.shape[1]))
+    columns = whole.view(len(mass), height, length).amax(1) > 0
     place = torch.arange(2 * length, device=mass.device)
-    last = torch.where(columns.repeat(1, 2) > 0, place, -1).cummax(1).values
+    last = torch.where(columns.repeat(1, 2), place, -1).cummax(1).values
     return (place - last).amax(1).clamp(max=length) / length
 
 
