@@ -360,8 +360,9 @@ def one_layer(cell: Cell) -> Experiment:
 
 
 # Digits of any length: trained on squares of 14 × 14, whose rows are found in each sequence, as in
-# the tests. K-MNIST, of fewer images and larger variety, takes more updates. Stretch, slant and motion in training, a small share of what a row length that is wrong
-# by a step does, make the reader indifferent to such errors.
+# the tests. K-MNIST, of fewer images and larger variety, takes more updates. Stretch, slant and
+# motion in training, a small share of what a row length that is wrong by a step does, make the
+# reader indifferent to such errors.
 
 LENGTHS: Final = SequentialMNIST(
     test_sides=(24,), blanks=(1, 13, 24), widths=(20,), validation_images=1_000, test_images=1_000
