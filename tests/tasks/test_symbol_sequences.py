@@ -64,7 +64,8 @@ def test_drawn_sets_are_frozen_for_this_version(rule: str) -> None:
 def test_the_answer_is_that_of_a_loop(rule: str) -> None:
     task = task_of(rule)
     for problems in drawn(rule).values():
-        shown = problems[:50].sequences().argmax(-1).tolist()
+        items = problems[:50].sequences()
+        shown = ((items.argmax(-1) + 1) * items.sum(-1)).int().tolist()
         lengths = problems.latent["lengths"].tolist()
         for row, length, answer in zip(shown, lengths, problems.target.tolist(), strict=False):
             blanks = len(row) - length

@@ -152,7 +152,8 @@ _SIGNS = {
 def _symbol_sequences(rule: str, axes: Axes, origin: Corner, problem: Problems) -> None:
     """Draw one sequence; the symbols of other rules are numbers from 1 on."""
     signs = _SIGNS.get(rule, [*"·12345678"])
-    shown = [signs[number] for number in problem.items[problem.index[0]].argmax(-1).tolist()]
+    items = problem.items[problem.index[0]]
+    shown = [signs[number] for number in ((items.argmax(-1) + 1) * items.any(-1)).tolist()]
     if len(shown) > 2 * _ENDS + 1:
         shown = [*shown[:_ENDS], "…", *shown[-_ENDS:]]
     left, middle = origin[0], origin[1] + 0.25

@@ -187,11 +187,11 @@ class SymbolSequences(OracleByHand, SequenceTask):
     ```
 
     **Regimes.** In `training` and, with new sequences, in `validation` the length is uniform from
-    the shortest to the longest of `training_lengths`; shorter sequences begin with blanks, so that
-    all end at the same position. The tests, `length-200` and others, have one length each.
-    Symbols are uniform and independent, except: the last *write* is equally likely at every
-    position; of as many ones as zeros, one symbol, drawn at random, is changed; one digit of each
-    half is marked. No sequence is kept from a test: short ones come in training and validation
+    the shortest to the longest of `training_lengths`; shorter sequences begin with blanks, which
+    are zero, so that all end at the same position. The tests, `length-200` and others, have one
+    length each. Symbols are uniform and independent, except: the last *write* is equally likely at
+    every position; of as many ones as zeros, one symbol, drawn at random, is changed; one digit of
+    each half is marked. No sequence is kept from a test: short ones come in training and validation
     alike, and to meet a long one twice is as likely as chance has it.
 
     **Score, floor and ceiling.** Share of right answers (in copying, of the four symbols). The
@@ -251,8 +251,8 @@ class SymbolSequences(OracleByHand, SequenceTask):
 
     @property
     def item_shape(self) -> tuple[int, ...]:
-        """Number of classes of a one-hot symbol: the blank, then the symbols."""
-        return (1 + self._rule.symbols,)
+        """Number of classes of a one-hot symbol; the blank is zero everywhere."""
+        return (self._rule.symbols,)
 
     @property
     def length(self) -> int:
@@ -309,7 +309,7 @@ class SymbolSequences(OracleByHand, SequenceTask):
             part[np.arange(longest) < (longest - own)[:, None]] = 0
             target[start : start + step] = rule.answer(part)
         return Problems(
-            items=torch.eye(*2 * self.item_shape),
+            items=torch.eye(1 + self._rule.symbols)[:, 1:],
             index=torch.from_numpy(index),
             target=torch.from_numpy(target if rule.slots > 1 else target[:, 0]),
             latent={"lengths": torch.from_numpy(lengths)},
@@ -362,10 +362,15 @@ class SymbolSequences(OracleByHand, SequenceTask):
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch answer"]:
         """Answer by the rule, from the symbols."""
-        symbols = problems.items[:].argmax(1)[problems.index]
+        symbols = _symbols_of(problems.items[:])[problems.index]
         answer = torch.from_numpy(self._rule.answer(symbols.cpu().numpy()))
         logits = SURE * F.one_hot(answer, self._rule.answers).to(torch.float32)
         return logits.flatten(1).to(problems.index.device)
+
+
+def _symbols_of(items: Float[Tensor, "item symbol"]) -> Int64[Tensor, " item"]:
+    """Return the number of each symbol, from 1 on; 0 for the blank."""
+    return (items.argmax(1) + 1) * items.any(1)
 
 
 def _count_is(answer: int, length: int) -> float:
