@@ -248,6 +248,7 @@ from farfield.nn import (
     PreNormTransformer,
     QuantileHead,
     RandomEncoder,
+    RegisterMachine,
     RelationalMemoryCore,
     RIMs,
     SequenceNorm,
@@ -336,6 +337,9 @@ def recurrent(
     return lambda source: Outputs(
         cls(FEATURES, 5, num_layers=2, batch_first=True, generator=source, **options)
     )
+
+
+MACHINE = {"num_automata": 1, "num_states": 2, "num_counters": 1, "num_registers": 1}
 
 
 def sequence_layer(cls: type[nn.Module], **options: object) -> Animal:
@@ -928,6 +932,7 @@ MODULES = {
     "CausalTransformer, layers": sequence_layer(CausalTransformer, layer_heads=2),
     "HoldingRNN": sequence_layer(HoldingRNN, num_groups=4),
     "HoldingRNN, least move": sequence_layer(HoldingRNN, num_groups=4, min_update=0.2),
+    "RegisterMachine": sequence_layer(RegisterMachine, **MACHINE),
     "HoldingRNN, sums": sequence_layer(HoldingRNN, num_groups=2, num_sums=2, min_update=0.1),
     "LinearRecurrentUnit": sequence_layer(LinearRecurrentUnit, state_size=5),
     "RIMs": Animal(

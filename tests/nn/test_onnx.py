@@ -17,11 +17,13 @@ from farfield.nn import (
     LSTMLayer,
     NormalizedLSTM,
     NTMLayer,
+    RegisterMachine,
     RelationalMemoryCore,
     RIMs,
     Wiring,
 )
 from made import drawn, generator
+from zoo import MACHINE
 
 pytest.importorskip("onnxscript")
 onnx_reference = pytest.importorskip("onnx.reference")
@@ -40,6 +42,7 @@ LAYERS = {
     "RIMs, released": lambda **options: RIMs(
         3, 12, num_mechanisms=3, num_active=2, wiring=Wiring.released(), **options
     ),
+    "RegisterMachine": lambda **options: RegisterMachine(3, 8, **MACHINE, **options),
     "RelationalMemoryCore": lambda **options: RelationalMemoryCore(
         3, 8, num_slots=2, num_heads=2, **options
     ),

@@ -25,12 +25,14 @@ from farfield.nn import (
     NormalizedGRU,
     NormalizedLSTM,
     NTMLayer,
+    RegisterMachine,
     RelationalMemoryCore,
     RIMs,
 )
 from made import drawn, generator, gradcheck, state_of, unsettled
 from oracles import recurrent_cells as cells
 from processes import run_forked
+from zoo import MACHINE
 
 INPUTS, HIDDEN, BATCH, TIME = 3, 8, 4, 7
 OPTIONS: dict[str, tuple[type[nn.Module], dict[str, object]]] = {
@@ -53,6 +55,7 @@ OPTIONS: dict[str, tuple[type[nn.Module], dict[str, object]]] = {
     "CausalTransformer, layers": (CausalTransformer, {"num_heads": 2, "layer_heads": 2}),
     "HoldingRNN": (HoldingRNN, {"num_groups": 4}),
     "LinearRecurrentUnit": (LinearRecurrentUnit, {"state_size": 5}),
+    "RegisterMachine": (RegisterMachine, MACHINE),
 }
 layers = each("name", list(OPTIONS))
 GROWING = [name for name in OPTIONS if name.startswith("CausalTransformer")]
@@ -338,6 +341,8 @@ from torch import nn
 from farfield.nn import SEQUENCE_LAYERS, NormalizedGRU, NormalizedLSTM, NormalizedRNN
 
 small = {"dnc": {"slot_size": 2}, "ntm": {"slot_size": 2}, "holding-rnn": {"num_groups": 4}}
+one = {"num_automata": 1, "num_states": 2, "num_counters": 1, "num_registers": 1}
+small["register-machine"] = one
 small |= {"entnet": {"num_slots": 2}, "relational-memory-core": {"num_slots": 2, "num_heads": 2}}
 small |= {"rims": {"num_mechanisms": 2, "num_active": 1, "num_layers": 2}}
 layers = {name: cls(3, 8, **small.get(name, {})) for name, cls in SEQUENCE_LAYERS.items()}

@@ -183,6 +183,48 @@ def holding_recurrence(
     return np.array(out)
 
 
+def register_machine(
+    xs: Array, state: State, sizes: tuple[int, int, int, int], *, rounded: bool
+) -> Array:
+    """Outputs of one sequence, for so many automata, states, counters and registers."""
+    automata, states, counters, registers = sizes
+    weight, bias, across = state["weight_ih"], state["bias"], state["weight_hh"]
+    shut, count = automata * states * states, automata * states * states + registers
+    value = count + counters
+    size = (len(weight) - value) // registers
+
+    def moved(row: int, x: Array) -> float:
+        return 2.0 * (dot(weight[row], x) + bias[row])
+
+    q = [[1.0 * (number == 0) for number in range(states)] for _ in range(automata)]
+    held, counts, out = np.zeros((registers, size)), [0.0] * counters, []
+    for x in xs:
+        before = np.array([number for one in q for number in one])
+        for one in range(registers):
+            asked = moved(shut + one, x) + 2.0 * dot(across[one], before)
+            gate = float(asked > 0) if rounded else sigmoid(asked)
+            for unit in range(size):
+                row = value + one * size + unit
+                entering = dot(weight[row], x) + bias[row]
+                held[one, unit] = (1 - gate) * held[one, unit] + gate * entering
+        for one in range(counters):
+            step = math.tanh(moved(count + one, x) + 2.0 * dot(across[registers + one], before))
+            counts[one] += round(step) if rounded else step
+        for one in range(automata):
+            after = [0.0] * states
+            for start in range(states):
+                first = (one * states + start) * states
+                chances = softmax(np.array([moved(first + end, x) for end in range(states)]))
+                if rounded:
+                    chances = 1.0 * (np.arange(states) == np.argmax(chances))
+                for end in range(states):
+                    after[end] += q[one][start] * chances[end]
+            q[one] = after
+        shown = [number / (1 + abs(number)) for number in counts]
+        out.append([number for one in q for number in one] + [*held.ravel()] + shown)
+    return np.array(out)
+
+
 # --- santoro2018 ---------------------------------------------------------------------------------
 
 

@@ -72,6 +72,7 @@ from farfield.nn._recurrent._normalized_layers import NormalizedLSTM as Normaliz
 from farfield.nn._recurrent._normalized_layers import NormalizedRNN as NormalizedRNN
 from farfield.nn._recurrent._recurrence import PerNonlinearity as PerNonlinearity
 from farfield.nn._recurrent._recurrence import PerProjection as PerProjection
+from farfield.nn._recurrent._register_machine import RegisterMachine as RegisterMachine
 from farfield.nn._rims._mechanisms import Communication as Communication
 from farfield.nn._rims._mechanisms import InputAttention as InputAttention
 from farfield.nn._rims._mechanisms import Wiring as Wiring
@@ -117,6 +118,7 @@ SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
     "lstm": LSTMLayer,
     "gru": GRULayer,
     "holding-rnn": HoldingRNN,
+    "register-machine": RegisterMachine,
     "ntm": NTMLayer,
     "dnc": DNC,
     "relational-memory-core": RelationalMemoryCore,
