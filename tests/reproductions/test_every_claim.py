@@ -387,6 +387,7 @@ GOALS = {
         60: ("sequential-mnist/one-layer/side-24",),
     },
     "lamb2022/digits-of-any-length": {85: ("*/cnn-rows-found/*",)},
+    "lamb2022/seven-memories": {99.5: ("*/register-machine/length-100000",)},
     "lamb2022/nfm-beyond": {
         95: ("digits/presence-at-each-position/digits-2",),
         90: ("relational/named-object/new-images",),
@@ -479,6 +480,7 @@ DIFFERING = {
     "core objective optimizer": "lamb2022/spirals flattening ren2017/cifar-narrow",
     "core objective optimizer schedule steps": "ren2017/table-3",
     "core objective pace whole_periods": "lamb2022/one-layer",
+    "core starts_from task": "lamb2022/seven-memories",
     "core objective perturbations schedule steps task": "lamb2022/nfm-table-2",
     "core objective schedule steps": (
         "lamb2022/mixup-table-1a mixup-table-1b mixup-table-2 ren2017/table-7-cifar"
