@@ -9,6 +9,7 @@ from functools import partial
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from farfield.functional import (
     context_norm,
@@ -38,6 +39,7 @@ from farfield.functional.internal import (
     LineRules,
     MeanImages,
     MemoryLayer,
+    MLSTMState,
     MNMParameters,
     ModulatedLayer,
     NFMRules,
@@ -52,12 +54,15 @@ from farfield.functional.internal import (
     RIMsRules,
     ScriptParameters,
     ScriptRules,
+    SLSTMState,
     TypingParameters,
     WrittenState,
     as_fractions,
     bicubic_resize,
+    block_linear,
     cached_log_probs,
     causal_attention,
+    causal_convolution,
     clipped_policy_loss,
     clipped_value_loss,
     compatibilities,
@@ -77,6 +82,8 @@ from farfield.functional.internal import (
     field_center,
     field_moments,
     folded_query,
+    gated_delta_rule,
+    gated_linear_attention,
     gated_recurrence,
     generalized_advantages,
     gru_dynamics,
@@ -89,6 +96,7 @@ from farfield.functional.internal import (
     lstm_dynamics,
     memory_read,
     memory_write,
+    mlstm,
     mnm,
     modulated_attention,
     modulated_linear,
@@ -118,6 +126,7 @@ from farfield.functional.internal import (
     running_context_statistics,
     script,
     script_trace,
+    selective_scan,
     self_attention,
     silhouette_moments,
     sinusoidal_position,
@@ -126,6 +135,7 @@ from farfield.functional.internal import (
     slot_allocation,
     slot_links,
     slot_usage,
+    slstm,
     spatial_moments,
     square_mask,
     tag_positions,
@@ -195,7 +205,9 @@ from farfield.models.internal import (
 )
 from farfield.nn import (
     DNC,
+    MLSTM,
     NFM,
+    SLSTM,
     ZCA,
     AnalogyEncoder,
     BatchContextNorm,
@@ -213,6 +225,8 @@ from farfield.nn import (
     FrameDecoder,
     FrameEncoder,
     Functions,
+    GatedDeltaNet,
+    GatedLinearAttention,
     GroupNorm,
     GRUDynamics,
     GRULayer,
@@ -227,6 +241,7 @@ from farfield.nn import (
     LinearEncoder,
     LinearRecurrentUnit,
     LSTMLayer,
+    Mamba,
     MapNormalizer,
     MisalignedContextNorm,
     MLPEncoder,
@@ -631,6 +646,15 @@ def map_model(source: torch.Generator | None) -> nn.Module:
 
 
 READING = NFMRules(num_heads=2, key_size=3, value_size=3)
+SLSTM_WEIGHT, SCAN_RATE = drawn(2, 12, 3), drawn(FEATURES, 2)
+
+
+def heads_of(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values of two heads, the time first."""
+    by_time = x.transpose(0, 1).unflatten(-1, (2, 3))
+    return by_time, by_time.flip(-1), by_time.tanh()
+
+
 SQUARE, ONE = drawn(FEATURES, FEATURES, 1, 1), torch.ones(FEATURES)
 
 
@@ -935,6 +959,19 @@ MODULES = {
     "RegisterMachine": sequence_layer(RegisterMachine, **MACHINE),
     "HoldingRNN, sums": sequence_layer(HoldingRNN, num_groups=2, num_sums=2, min_update=0.1),
     "LinearRecurrentUnit": sequence_layer(LinearRecurrentUnit, state_size=5),
+    "GatedLinearAttention": sequence_layer(
+        GatedLinearAttention, num_heads=2, gate_rank=2, feedforward_size=5
+    ),
+    "GatedDeltaNet": sequence_layer(GatedDeltaNet, num_heads=2, key_size=2, feedforward_size=5),
+    "GatedDeltaNet, ungated": sequence_layer(
+        GatedDeltaNet, num_heads=2, gated=False, negative_eigenvalues=False, feedforward_size=0
+    ),
+    "MLSTM": sequence_layer(MLSTM, num_heads=2),
+    "SLSTM": sequence_layer(SLSTM, num_heads=2, feedforward_size=5),
+    "Mamba": sequence_layer(Mamba, state_size=3),
+    "Mamba, negative eigenvalues": sequence_layer(
+        Mamba, state_size=3, negative_eigenvalues=True, euler=True
+    ),
     "RIMs": Animal(
         build=mechanisms(input_attention=InputAttention(num_heads=2, key_size=3)),
         inputs=(SEQUENCES,),
@@ -1707,6 +1744,62 @@ FUNCTIONS = {
         (SEQUENCES, drawn(BATCH, FEATURES)),
         SEQUENCES.shape,
     ),
+    "gated_linear_attention": (
+        lambda x, memory: gated_linear_attention(
+            *heads_of(x), F.logsigmoid(heads_of(x)[0]), memory
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 2, 3, 3)),
+        (BATCH, TIME, 2, 3),
+    ),
+    "gated_delta_rule": (
+        lambda x, memory: gated_delta_rule(
+            *heads_of(x), *(heads_of(x.sigmoid().log())[0][..., n] for n in (0, 1)), memory
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 2, 3, 3)),
+        (BATCH, TIME, 2, 3),
+    ),
+    "mlstm": (
+        lambda x, memory: mlstm(
+            *heads_of(x),
+            *(heads_of(x)[0][..., n] for n in (0, 1)),
+            MLSTMState(memory, memory[..., 0], memory[..., 0, 0]),
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 2, 3, 3)),
+        (BATCH, TIME, 2, 3),
+    ),
+    "slstm": (
+        lambda x, state: slstm(
+            torch.cat([*heads_of(x), heads_of(x.cos())[0]], -1),
+            SLSTM_WEIGHT.to(x),
+            SLSTMState(state, state, state.exp(), state),
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 2, 3)),
+        (BATCH, TIME, 2, 3),
+    ),
+    "selective_scan": (
+        lambda x, state: selective_scan(
+            x.transpose(0, 1),
+            x.transpose(0, 1).exp(),
+            -SCAN_RATE.to(x).exp(),
+            x[..., :2].transpose(0, 1),
+            x[..., 2:4].transpose(0, 1),
+            state,
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, FEATURES, 2)),
+        SEQUENCES.shape,
+    ),
+    "causal_convolution": (
+        lambda x, state: causal_convolution(
+            x.transpose(0, 1), SCAN_RATE.to(x), SCAN_RATE[:, 0].to(x), state
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 1, FEATURES)),
+        SEQUENCES.shape,
+    ),
+    "block_linear": (
+        lambda x: block_linear(x, SLSTM_WEIGHT.to(x)),
+        (SEQUENCES,),
+        (BATCH, TIME, 24),
+    ),
     "relational_memory": (
         lambda x, memory, hidden: relational_memory(
             x.transpose(0, 1),
@@ -2146,8 +2239,10 @@ ELSEWHERE = {
     "Indexed",
     "MemoryLayer",
     "MNMOutputs",
+    "MLSTMState",
     "MNMParameters",
     "NTMParameters",
+    "SLSTMState",
     "PerNonlinearity",
     "PerProjection",
     "Placement",
@@ -2195,4 +2290,5 @@ ELSEWHERE = {
     "row_positions",
     "uninitialized",
     "xavier_uniform_",
+    "inverse_softplus_",
 }

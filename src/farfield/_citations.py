@@ -247,5 +247,49 @@ REFERENCES: Final[dict[str, Reference]] = {
             venue="International Conference on Machine Learning",
             year=2023,
         ),
+        Reference(
+            key="gu2023",
+            authors="Gu, Albert and Dao, Tri",
+            title="Mamba: Linear-Time Sequence Modeling with Selective State Spaces",
+            venue="arXiv preprint arXiv:2312.00752",
+            year=2023,
+        ),
+        Reference(
+            key="yang2024",
+            authors=(
+                "Yang, Songlin and Wang, Bailin and Shen, Yikang and Panda, Rameswar and Kim, Yoon"
+            ),
+            title="Gated Linear Attention Transformers with Hardware-Efficient Training",
+            venue="International Conference on Machine Learning",
+            year=2024,
+        ),
+        Reference(
+            key="beck2024",
+            authors=(
+                "Beck, Maximilian and Pöppel, Korbinian and Spanring, Markus and Auer, Andreas and "
+                "Prudnikova, Oleksandra and Kopp, Michael and Klambauer, Günter and "
+                "Brandstetter, Johannes and Hochreiter, Sepp"
+            ),
+            title="xLSTM: Extended Long Short-Term Memory",
+            venue="Advances in Neural Information Processing Systems",
+            year=2024,
+        ),
+        Reference(
+            key="yang2025",
+            authors="Yang, Songlin and Kautz, Jan and Hatamizadeh, Ali",
+            title="Gated Delta Networks: Improving Mamba2 with Delta Rule",
+            venue="International Conference on Learning Representations",
+            year=2025,
+        ),
+        Reference(
+            key="grazzi2025",
+            authors=(
+                "Grazzi, Riccardo and Siems, Julien and Zela, Arber and Franke, Jörg K. H. and "
+                "Hutter, Frank and Pontil, Massimiliano"
+            ),
+            title="Unlocking State-Tracking in Linear RNNs Through Negative Eigenvalues",
+            venue="International Conference on Learning Representations",
+            year=2025,
+        ),
     )
 }

@@ -47,7 +47,7 @@ LAYERS = {
         3, 8, num_slots=2, num_heads=2, **options
     ),
 }
-"""Not `LinearRecurrentUnit`: ONNX has no complex numbers."""
+"""Not `LinearRecurrentUnit`, `GatedDeltaNet`: ONNX has no complex numbers and solves no systems."""
 
 
 @pytest.mark.slow

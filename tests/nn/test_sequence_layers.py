@@ -15,13 +15,18 @@ from each import each, some
 from farfield.functional import Indexed
 from farfield.nn import (
     DNC,
+    MLSTM,
     SEQUENCE_LAYERS,
+    SLSTM,
     CausalTransformer,
     EntNet,
+    GatedDeltaNet,
+    GatedLinearAttention,
     GRULayer,
     HoldingRNN,
     LinearRecurrentUnit,
     LSTMLayer,
+    Mamba,
     NormalizedGRU,
     NormalizedLSTM,
     NTMLayer,
@@ -56,6 +61,30 @@ OPTIONS: dict[str, tuple[type[nn.Module], dict[str, object]]] = {
     "HoldingRNN": (HoldingRNN, {"num_groups": 4}),
     "LinearRecurrentUnit": (LinearRecurrentUnit, {"state_size": 5}),
     "RegisterMachine": (RegisterMachine, MACHINE),
+    "GatedLinearAttention": (
+        GatedLinearAttention,
+        {"num_layers": 1, "num_heads": 1, "gate_rank": 2, "feedforward_size": 3},
+    ),
+    "GatedDeltaNet": (
+        GatedDeltaNet,
+        {"num_layers": 1, "num_heads": 2, "key_size": 2, "feedforward_size": 3},
+    ),
+    "GatedDeltaNet, ungated": (
+        GatedDeltaNet,
+        {"num_layers": 1, "num_heads": 1, "key_size": 3, "gated": False, "feedforward_size": 0},
+    ),
+    "MLSTM": (MLSTM, {"num_heads": 4}),
+    "MLSTM, released start": (MLSTM, {"num_heads": 1, "first_stabilizer": 0.0}),
+    "SLSTM": (SLSTM, {"num_heads": 2, "feedforward_size": 3}),
+    "SLSTM, exponential forget gate": (
+        SLSTM,
+        {"num_layers": 1, "num_heads": 2, "exponential_forget": True, "feedforward_size": 0},
+    ),
+    "Mamba": (Mamba, {"inner_size": 5, "state_size": 3}),
+    "Mamba, negative eigenvalues": (
+        Mamba,
+        {"state_size": 2, "negative_eigenvalues": True, "euler": True, "kernel_size": 2},
+    ),
 }
 layers = each("name", list(OPTIONS))
 GROWING = [name for name in OPTIONS if name.startswith("CausalTransformer")]

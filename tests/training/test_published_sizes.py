@@ -17,7 +17,18 @@ from PIL import Image
 from each import some
 from farfield.experiments import Experiment, Network
 from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS
-from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS, ZCA, NormalizedLSTM, NormalizedRNN
+from farfield.nn import (
+    MLSTM,
+    SEQUENCE_LAYERS,
+    SET_LAYERS,
+    SLSTM,
+    ZCA,
+    GatedDeltaNet,
+    GatedLinearAttention,
+    Mamba,
+    NormalizedLSTM,
+    NormalizedRNN,
+)
 from farfield.reproductions import TABLES
 from farfield.tasks import SuperResolution, WordText
 from farfield.tasks._digits import _stacked_mnist
@@ -28,7 +39,14 @@ REGISTRIES = (
     *(REASONERS, SCORERS, CLASSIFIERS, MAP_READERS, RESTORERS),
     *(SEQUENCE_LAYERS, SET_LAYERS, {"": NormalizedLSTM}, {"": NormalizedRNN}),
 )
-NETWORKS = {cls.__name__: cls for registry in REGISTRIES for cls in registry.values()}
+WITHOUT_TABLE = {GatedLinearAttention, GatedDeltaNet, MLSTM, SLSTM, Mamba}
+"""Layers that no table of claims names."""
+NETWORKS = {
+    cls.__name__: cls
+    for registry in REGISTRIES
+    for cls in registry.values()
+    if cls not in WITHOUT_TABLE
+}
 
 COUNTS = {
     "training_problems",

@@ -53,6 +53,7 @@ from farfield.functional._images._spatial_moments import silhouette_moments as s
 from farfield.functional._images._spatial_moments import spatial_moments as spatial_moments
 from farfield.functional._init._initialization import default_layer as default_layer
 from farfield.functional._init._initialization import fan_in_uniform_ as fan_in_uniform_
+from farfield.functional._init._initialization import inverse_softplus_ as inverse_softplus_
 from farfield.functional._init._initialization import kaiming_normal_ as kaiming_normal_
 from farfield.functional._init._initialization import linear_layer as linear_layer
 from farfield.functional._init._initialization import lstm_controller as lstm_controller
@@ -109,6 +110,14 @@ from farfield.functional._learning._consistency import squared_distance as squar
 from farfield.functional._learning._mixtures import mix as mix
 from farfield.functional._learning._mixtures import mix_pairs as mix_pairs
 from farfield.functional._learning._teachers import running_mean as running_mean
+from farfield.functional._linear_attention._gated_delta_rule import (
+    gated_delta_rule as gated_delta_rule,
+)
+from farfield.functional._linear_attention._gated_linear_attention import (
+    gated_linear_attention as gated_linear_attention,
+)
+from farfield.functional._linear_attention._mlstm import MLSTMState as MLSTMState
+from farfield.functional._linear_attention._mlstm import mlstm as mlstm
 from farfield.functional._memory._dnc import DNCParameters as DNCParameters
 from farfield.functional._memory._dnc import DNCState as DNCState
 from farfield.functional._memory._dnc import dnc as dnc
@@ -163,6 +172,10 @@ from farfield.functional._norm._field_norm import over_time as over_time
 from farfield.functional._norm._sliding_context_norm import (
     sliding_context_center as sliding_context_center,
 )
+from farfield.functional._recurrent._block_linear import block_linear as block_linear
+from farfield.functional._recurrent._causal_convolution import (
+    causal_convolution as causal_convolution,
+)
 from farfield.functional._recurrent._divisive_lstm import divisive_lstm as divisive_lstm
 from farfield.functional._recurrent._gated_recurrence import GatedParameters as GatedParameters
 from farfield.functional._recurrent._gated_recurrence import gated_recurrence as gated_recurrence
@@ -181,6 +194,9 @@ from farfield.functional._recurrent._rows import Rows as Rows
 from farfield.functional._recurrent._rows import find_rows as find_rows
 from farfield.functional._recurrent._rows import row_points as row_points
 from farfield.functional._recurrent._rows import row_positions as row_positions
+from farfield.functional._recurrent._selective_scan import selective_scan as selective_scan
+from farfield.functional._recurrent._slstm import SLSTMState as SLSTMState
+from farfield.functional._recurrent._slstm import slstm as slstm
 from farfield.functional._rims._rims import (
     CommunicationParameters as CommunicationParameters,
 )

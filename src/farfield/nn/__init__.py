@@ -61,18 +61,25 @@ from farfield.nn._recurrent._fused_layers import GRUDynamics as GRUDynamics
 from farfield.nn._recurrent._fused_layers import GRULayer as GRULayer
 from farfield.nn._recurrent._fused_layers import LSTMDynamics as LSTMDynamics
 from farfield.nn._recurrent._fused_layers import LSTMLayer as LSTMLayer
+from farfield.nn._recurrent._gated_delta_net import GatedDeltaNet as GatedDeltaNet
+from farfield.nn._recurrent._gated_linear_attention import (
+    GatedLinearAttention as GatedLinearAttention,
+)
 from farfield.nn._recurrent._holding_rnn import HoldingRNN as HoldingRNN
 from farfield.nn._recurrent._linear_recurrent_unit import LinearRecurrentUnit as LinearRecurrentUnit
+from farfield.nn._recurrent._mamba import Mamba as Mamba
 from farfield.nn._recurrent._memory_layers import DNC as DNC
 from farfield.nn._recurrent._memory_layers import EntNet as EntNet
 from farfield.nn._recurrent._memory_layers import NTMLayer as NTMLayer
 from farfield.nn._recurrent._memory_layers import RelationalMemoryCore as RelationalMemoryCore
+from farfield.nn._recurrent._mlstm import MLSTM as MLSTM
 from farfield.nn._recurrent._normalized_layers import NormalizedGRU as NormalizedGRU
 from farfield.nn._recurrent._normalized_layers import NormalizedLSTM as NormalizedLSTM
 from farfield.nn._recurrent._normalized_layers import NormalizedRNN as NormalizedRNN
 from farfield.nn._recurrent._recurrence import PerNonlinearity as PerNonlinearity
 from farfield.nn._recurrent._recurrence import PerProjection as PerProjection
 from farfield.nn._recurrent._register_machine import RegisterMachine as RegisterMachine
+from farfield.nn._recurrent._slstm import SLSTM as SLSTM
 from farfield.nn._rims._mechanisms import Communication as Communication
 from farfield.nn._rims._mechanisms import InputAttention as InputAttention
 from farfield.nn._rims._mechanisms import Wiring as Wiring
@@ -125,6 +132,11 @@ SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
     "entnet": EntNet,
     "causal-transformer": CausalTransformer,
     "linear-recurrent-unit": LinearRecurrentUnit,
+    "gated-linear-attention": GatedLinearAttention,
+    "gated-delta-net": GatedDeltaNet,
+    "mlstm": MLSTM,
+    "slstm": SLSTM,
+    "mamba": Mamba,
     "rims": RIMs,
 }
 """Layers over sequences by their name on the command line."""

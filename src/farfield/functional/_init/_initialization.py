@@ -245,3 +245,25 @@ def default_layer(
     return fan_in_uniform_(
         uninitialized(nn.Linear, in_features, out_features, bias=bias), generator
     )
+
+
+def inverse_softplus_(
+    bias: Tensor,
+    generator: torch.Generator | None = None,
+    *,
+    low: float = 1e-3,
+    high: float = 0.1,
+) -> Tensor:
+    """Draw numbers whose softplus is log-uniform, as biases of step sizes.
+
+    Args:
+        bias: Numbers to draw, in place.
+        low: Least softplus.
+        high: Largest softplus.
+
+    Reference:
+        gu2023, section 3.6.
+    """
+    with torch.no_grad():
+        size = bias.uniform_(math.log(low), math.log(high), generator=generator).exp_()
+        return size.add_(torch.log(-torch.expm1(-size)))

@@ -1,0 +1,1 @@
+"""Linear attention: memories of keys and values that decay."""
