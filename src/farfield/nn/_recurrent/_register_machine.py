@@ -165,7 +165,7 @@ class RegisterMachine(SequenceLayer):
         number = torch.unflatten(before, -1, square[:2]).argmax(-1, keepdim=True)
         found = [number]
         for step in torch.unflatten(_placed(x, successors), -1, square[:2]).unbind():
-            number = step.gather(-1, number)
+            number = step.gather(2, number)
             found.append(number)
         is_in = torch.stack(found) == torch.arange(self.num_states, device=before.device)
         return is_in.to(before).flatten(-2)
