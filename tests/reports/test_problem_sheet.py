@@ -293,6 +293,29 @@ def test_pixels_in_a_row_are_shown_as_their_image(
     assert words(figure)[1] == [str(digit) for digit in problems.target.tolist()]
 
 
+@pytest.mark.parametrize(
+    ("regime", "shape", "caption"),
+    [("24-by-20", (24, 20), "24 × 20"), ("before-1", (25, 24), "577 pixels")],
+)
+def test_pixels_of_no_square_are_shown_in_rows(
+    regime: str,
+    shape: tuple[int, int],
+    caption: str,
+    data_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+    few = {"training_images": 5, "validation_images": 5, "test_images": 5}
+    figure, problems = sheet_of(SequentialMNIST(**few, blanks=(1,), widths=(20,)), regime, 1)
+    [image] = images(figure)
+    assert image.shape == shape
+    shown = 1 - image.ravel()
+    count = problems.index.shape[1]
+    assert np.array_equal(shown[:count], problems.index[0].numpy())
+    assert not shown[count:].any()
+    assert any(caption in text for texts in words(figure) for text in texts)
+
+
 def test_frames_are_shown_from_the_first_to_the_last() -> None:
     task = BouncingBalls(training_sequences=2, validation_sequences=2, test_sequences=2)
     figure, problems = sheet_of(task, "curtain", 1)

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from torch import Tensor
+from torch.nn import functional as F
 
 from farfield.core import Problems
 from farfield.reports._problems._layout import (
@@ -170,27 +171,31 @@ def sequential_mnist(task: SequentialMNIST) -> Layout:
     """Return the rows of pixels as the image that they are of, over the digit.
 
     Args:
-        task: Sequential MNIST at any sizes.
+        task: Sequential MNIST at any sizes. Where pixels are missing, or blank ones added, rows
+            have the length of the largest side.
     """
-    del task
     return Layout(
         title="MNIST read pixel by pixel",
-        drawing=_sequential_mnist,
+        drawing=partial(_sequential_mnist, task),
         size=(1.0, 1.0),
         things="kinds of pixel",
     )
 
 
-def _sequential_mnist(axes: Axes, origin: Corner, problem: Problems) -> None:
+def _sequential_mnist(task: SequentialMNIST, axes: Axes, origin: Corner, problem: Problems) -> None:
     """Draw one image."""
     shown = 1 - problem.items[problem.index[0]].argmax(-1).float()
-    side = math.isqrt(len(shown))
+    count, largest = len(shown), task.test_sides[-1]
+    side = math.isqrt(count)
+    if side**2 != count:
+        side = next((width for width in task.widths if width * largest == count), largest)
+    height = -(-count // side)
     corner = moved(origin, (0.0, 0.0))
-    image(axes, corner, shown.reshape(side, side))
+    image(axes, corner, F.pad(shown, (0, height * side - count), value=1.0).view(height, side))
     left, low = corner
     said = f"{int(problem.target[0])}"
     write(axes, (left + 0.5, low - 0.25), said, size=8, color=RIGHT, weight="bold", align="center")
-    said = f"{side} × {side}"
+    said = f"{height} × {side}" if height * side == count else f"{count} pixels"
     write(axes, (left + 0.5, low - 0.5), said, size=6.5, color=FAINT, align="center")
 
 
