@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import fnmatch
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Final
@@ -12,7 +13,16 @@ import numpy as np
 from farfield.metrics import mean_and_standard_error
 from farfield.metrics.internal import measure_of, welch_interval
 from farfield.reports._exhibits._exhibit import Evidence, Finding, Plate, exhibit
-from farfield.reports._exhibits._frames import Color, Curve, Dots, Drawing, Panel, down, in_rows
+from farfield.reports._exhibits._frames import (
+    Cells,
+    Color,
+    Curve,
+    Dots,
+    Drawing,
+    Panel,
+    down,
+    in_rows,
+)
 from farfield.reports._profile._pictures import profiles
 from farfield.reports._profile._series import (
     errors_of,
@@ -40,6 +50,11 @@ SETTINGS: Final = (
     "Score against each setting, mean of the networks, with its 95 % interval where there are "
     "several; dashed: answers that ignore the problem. Best: the setting with the highest mean, "
     "and what it gains over the first."
+)
+SKILLS: Final = (
+    "Skill in percent, mean over the tasks that have run: 0 is the score of answers that ignore "
+    "the problem, 100 the ceiling. Each network is asked in all regimes. In brackets: number of "
+    "tasks; –: not run."
 )
 SEPARATOR: Final = " = "
 """Text between a setting and its number in the name of a column."""
@@ -281,6 +296,99 @@ def _setting(row: Row) -> tuple[str, float]:
     """Read name and number of the setting of a row."""
     name, _, number = row.claim.column.partition(SEPARATOR)
     return name, float(number)
+
+
+@exhibit
+def skill_by_regime(
+    evidence: Evidence, *, panels: Mapping[str, str], columns: Mapping[str, str]
+) -> Plate | None:
+    """Measure the skill of each row in all regimes of its networks, as a mean over tasks.
+
+    The quantity is named `skill`.
+
+    Args:
+        evidence: Rows whose networks are asked in many regimes.
+        panels: Titles of the panels by the beginning of their groups; the first fit counts.
+        columns: Names of the columns by a pattern of their regimes.
+    """
+    names = [*dict.fromkeys(row.claim.row for row in evidence.report.rows)]
+    skills: dict[str, dict[tuple[str, str], list[float]]] = {title: {} for title in panels.values()}
+    for row in evidence.run:
+        title = next(name for start, name in panels.items() if row.claim.group.startswith(start))
+        for name, skill in _skills(row, columns):
+            skills[title].setdefault((row.claim.row, name), []).append(skill)
+    if not evidence.run:
+        return None
+    heads = [*dict.fromkeys(columns.values())]
+    networks = [len(row.kept) for row in evidence.run]
+    counts = {
+        (title, row): max((len(own) for (name, _), own in found.items() if name == row), default=0)
+        for title, found in skills.items()
+        for row in names
+    }
+    return Plate(
+        name="skills",
+        title="Skill in every regime",
+        caption=SKILLS,
+        draw=Drawing(
+            rows=[
+                [
+                    Panel(
+                        marks=(_skill_cells(found, names, heads),),
+                        title=title,
+                        x_ticks=dict(enumerate(heads)),
+                        y_ticks={
+                            spot: f"{row} ({counts[title, row]})" for spot, row in enumerate(names)
+                        },
+                        frame="ticks",
+                    )
+                ]
+                for title, found in skills.items()
+            ],
+            height=len(skills) * (0.2 * len(names) + 0.75),
+            width=0.45 * len(heads) + 2.0,
+            note=f"{text.networks(min(networks), max(networks))} of each row on each task; "
+            f"{evidence.steps}",
+        ),
+        findings=tuple(
+            evidence.finding(f"{title}: {row}", "skill", _mean_skill(skills[title], row, heads))
+            for (title, row), count in counts.items()
+            if count
+        ),
+    )
+
+
+def _skills(row: Row, columns: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+    """Yield the mean skill of the networks of a row in each scored regime that has a column."""
+    scale, metric = row.claim.published.scale, row.claim.metric
+    scored = {score.regime for record in row.kept for score in record.scores}
+    for pattern, name in columns.items():
+        for regime in fnmatch.filter(scored, pattern):
+            mean = np.mean([scale * record.final(regime, metric) for record in row.kept])
+            yield name, float(100 * (mean - row.floor) / (row.ceiling - row.floor))
+
+
+def _skill_cells(
+    found: Mapping[tuple[str, str], Sequence[float]], names: list[str], heads: list[str]
+) -> Cells:
+    """Lay out mean skills, rows from the top."""
+    tint, words = np.zeros((len(names), len(heads))), {}
+    for row, name in enumerate(names):
+        for column, head in enumerate(heads):
+            skills = found.get((name, head))
+            words[row, column] = text.MISSING if skills is None else f"{np.mean(skills):.0f}"
+            tint[row, column] = 0 if skills is None else max(0.0, np.mean(skills)) / 125
+    return Cells(tints={0: tint}, texts=words)
+
+
+def _mean_skill(
+    found: Mapping[tuple[str, str], Sequence[float]], row: str, heads: Sequence[str]
+) -> str:
+    """Format the mean skill of a row over all columns, with its lowest column."""
+    means = {head: float(np.mean(found[row, head])) for head in heads if (row, head) in found}
+    worst = min(means, key=means.__getitem__)
+    whole = sum(means.values()) / len(means)
+    return f"{whole:.0f} on average, least {means[worst]:.0f} ({worst.replace(chr(10), ' ')})"
 
 
 def _by_setting(rows: Sequence[Row]) -> dict[str, list[Row]]:

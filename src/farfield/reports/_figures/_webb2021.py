@@ -9,7 +9,7 @@ from typing import Final
 from farfield.reports._exhibits._differences import PublishedTest, paired_tests
 from farfield.reports._exhibits._exhibit import Figure, Quote
 from farfield.reports._exhibits._representations import keys_by_position
-from farfield.reports._exhibits._scores import generalization
+from farfield.reports._exhibits._scores import generalization, skill_by_regime
 from farfield.reports._exhibits._time_courses import time_courses
 from farfield.reproductions import Claim, Published, Table
 from farfield.reproductions.webb2021 import PAPER
@@ -178,5 +178,40 @@ FIGURE_9: Final = Figure(
     ),
 )
 
-FIGURES: Final = (FIGURE_3, FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8, FIGURE_9)
-"""Figures of the paper, in order."""
+SHOWINGS: Final = Figure(
+    table=Table(
+        key="webb2021/showings",
+        title="Mechanisms where no image is shown twice, over all variations of showings",
+        claims=PAPER.tables["variations"].claims,
+    ),
+    exhibits=(
+        skill_by_regime(
+            panels={"varied-": "trained on varied showings", "": "trained on identical showings"},
+            columns={
+                "withheld-*": "identical",
+                "tint-reversed": "identical",
+                "noise-1": "noise\n1",
+                "noise-4": "noise\n4",
+                "noise-16": "noise\n16",
+                "noise-64": "noise\n64",
+                "shift-1": "shift\n1",
+                "shift-2": "shift\n2",
+                "shift-4": "shift\n4",
+                "size-5-turn-5": "size 5\nturn 5",
+                "size-15-turn-15": "size 15\nturn 15",
+                "size-30-turn-45": "size 30\nturn 45",
+                "light-25": "light\n25",
+                "light-50": "light\n50",
+                "noise-16-shift-2": "noise,\nshift",
+                "noise-16-shift-2-size-15-turn-15": "with size\nand turn",
+                "font": "font",
+                "noise-16-shift-2-font": "font, noise,\nshift",
+            },
+        ),
+    ),
+    quick_networks=1,
+)
+"""Figure without a published counterpart: mechanisms over all variations of showings."""
+
+FIGURES: Final = (FIGURE_3, FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8, FIGURE_9, SHOWINGS)
+"""Figures of the paper, in order, and a further figure."""
