@@ -54,7 +54,10 @@ PAGES = {
 FAMILIES = {
     "nn-normalizers": ("Normalizers", ("_norm",)),
     "nn-sequences": ("Sequence layers", ("_recurrent", "_rims")),
-    "nn-functions": ("Interpreters and neural function modules", ("_interpreter", "_nfm")),
+    "nn-functions": (
+        "Interpreters, neural function modules and relations",
+        ("_interpreter", "_nfm", "_relations"),
+    ),
     "nn-encoders": ("Encoders, images and value heads", ("_encoders", "_images", "_control")),
 }
 """Titles and private folders of the pages that the modules of `nn` are split into."""

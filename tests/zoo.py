@@ -209,6 +209,7 @@ from farfield.nn import (
     NFM,
     SLSTM,
     ZCA,
+    Abstractor,
     AnalogyEncoder,
     BatchContextNorm,
     CausalTransformer,
@@ -220,6 +221,8 @@ from farfield.nn import (
     ConvEncoder,
     DivisiveNorm1d,
     DivisiveNorm2d,
+    DualAttention,
+    DualAttentionTransformer,
     EntNet,
     FigureEncoder,
     FrameDecoder,
@@ -227,6 +230,7 @@ from farfield.nn import (
     Functions,
     GatedDeltaNet,
     GatedLinearAttention,
+    GroupAttentionConvolution,
     GroupNorm,
     GRUDynamics,
     GRULayer,
@@ -260,19 +264,25 @@ from farfield.nn import (
     PlanesNFMEncoder,
     PooledBatchNorm,
     PoseEncoder,
+    PositionalSymbols,
     PreNormTransformer,
     QuantileHead,
     RandomEncoder,
     RegisterMachine,
+    RelationalConvolution,
+    RelationalCrossAttention,
     RelationalMemoryCore,
+    RelativeSymbols,
     RIMs,
     SequenceNorm,
     SilhouetteEncoder,
     SlidingContextNorm,
+    SlotAttention,
     SlotBatchNorm,
     Standardize,
     StatisticsMatch,
     SubBatchNorm,
+    SymbolLibrary,
     Syntax,
     TimeStepNorm,
     TypeMatching,
@@ -502,6 +512,19 @@ for _number in range(BATCH):
     FIGURES[_number, 5 + _number : 13, 5 : 10 + _number % 3] = 0.2 + 0.1 * _number
     FIGURES[_number, 18:26, 14 : 17 + _number] = 0.1 * _number
 SEQUENCES = drawn(BATCH, TIME, FEATURES)
+
+
+class ReadsItself(nn.Module):
+    """A layer over objects and symbols, whose symbols are the objects in another order."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(x, x.flip(1))
+
+
 MAPS = drawn(BATCH, 4, 5, 3)
 
 
@@ -1293,6 +1316,81 @@ MODULES = {
         build=lambda source: ComponentEncoder((TIME,), out_features=5, generator=source),
         inputs=(drawn(BATCH, TIME),),
         shape=(BATCH, TIME, 5),
+    ),
+    "PositionalSymbols": Animal(
+        build=lambda source: PositionalSymbols(FEATURES, num_symbols=TIME, generator=source),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "RelativeSymbols": Animal(
+        build=lambda source: RelativeSymbols(FEATURES, reach=1, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, TIME, FEATURES),
+    ),
+    "SymbolLibrary": Animal(
+        build=lambda source: SymbolLibrary(FEATURES, num_symbols=5, num_heads=2, generator=source),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "RelationalCrossAttention": Animal(
+        build=lambda source: ReadsItself(
+            RelationalCrossAttention(FEATURES, num_heads=2, generator=source)
+        ),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "Abstractor": Animal(
+        build=lambda source: Abstractor(
+            FEATURES, symbols=partial(SymbolLibrary, generator=source), generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "DualAttention": Animal(
+        build=lambda source: ReadsItself(
+            DualAttention(FEATURES, num_heads=1, num_relational_heads=2, generator=source)
+        ),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "DualAttentionTransformer": Animal(
+        build=lambda source: DualAttentionTransformer(
+            FEATURES,
+            symbols=partial(SymbolLibrary, generator=source),
+            num_heads=1,
+            num_relational_heads=1,
+            generator=source,
+        ),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "RelationalConvolution": Animal(
+        build=lambda source: RelationalConvolution(
+            FEATURES, num_relations=2, num_filters=4, group_size=2, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 3, 4),
+    ),
+    "RelationalConvolution, soft groups": Animal(
+        build=lambda source: RelationalConvolution(
+            FEATURES, num_filters=4, group_size=2, num_groups=2, num_items=TIME, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 2, 4),
+    ),
+    "GroupAttentionConvolution": Animal(
+        build=lambda source: GroupAttentionConvolution(
+            FEATURES, num_groups=2, num_filters=4, group_size=2, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 2, 4),
+    ),
+    "SlotAttention": Animal(
+        build=lambda source: SlotAttention(
+            FEATURES, num_slots=2, feedforward_size=5, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 2, FEATURES),
     ),
     "PreNormTransformer": Animal(
         build=lambda source: PreNormTransformer(

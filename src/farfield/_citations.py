@@ -228,6 +228,48 @@ REFERENCES: Final[dict[str, Reference]] = {
             year=2018,
         ),
         Reference(
+            key="locatello2020",
+            authors=(
+                "Locatello, Francesco and Weissenborn, Dirk and Unterthiner, Thomas and "
+                "Mahendran, Aravindh and Heigold, Georg and Uszkoreit, Jakob and "
+                "Dosovitskiy, Alexey and Kipf, Thomas"
+            ),
+            title="Object-Centric Learning with Slot Attention",
+            venue="Advances in Neural Information Processing Systems",
+            year=2020,
+        ),
+        Reference(
+            key="altabaa2023",
+            authors="Altabaa, Awni and Lafferty, John",
+            title=(
+                "Learning Hierarchical Relational Representations through Relational Convolutions"
+            ),
+            venue="arXiv:2310.03240",
+            year=2023,
+            kind="misc",
+        ),
+        Reference(
+            key="altabaa2024",
+            authors="Altabaa, Awni and Webb, Taylor and Cohen, Jonathan and Lafferty, John",
+            title=(
+                "Abstractors and Relational Cross-Attention: An Inductive Bias for Explicit "
+                "Relational Reasoning in Transformers"
+            ),
+            venue="International Conference on Learning Representations",
+            year=2024,
+        ),
+        Reference(
+            key="lafferty2024",
+            authors="Altabaa, Awni and Lafferty, John",
+            title=(
+                "Disentangling and Integrating Relational and Sensory Information in Transformer "
+                "Architectures"
+            ),
+            venue="arXiv:2405.16727",
+            year=2024,
+            kind="misc",
+        ),
+        Reference(
             key="press2022",
             authors="Press, Ofir and Smith, Noah A. and Lewis, Mike",
             title=(

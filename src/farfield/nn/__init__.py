@@ -80,6 +80,24 @@ from farfield.nn._recurrent._recurrence import PerNonlinearity as PerNonlinearit
 from farfield.nn._recurrent._recurrence import PerProjection as PerProjection
 from farfield.nn._recurrent._register_machine import RegisterMachine as RegisterMachine
 from farfield.nn._recurrent._slstm import SLSTM as SLSTM
+from farfield.nn._relations._dual_attention import DualAttention as DualAttention
+from farfield.nn._relations._dual_attention import (
+    DualAttentionTransformer as DualAttentionTransformer,
+)
+from farfield.nn._relations._relational_attention import Abstractor as Abstractor
+from farfield.nn._relations._relational_attention import (
+    RelationalCrossAttention as RelationalCrossAttention,
+)
+from farfield.nn._relations._relational_convolution import (
+    GroupAttentionConvolution as GroupAttentionConvolution,
+)
+from farfield.nn._relations._relational_convolution import (
+    RelationalConvolution as RelationalConvolution,
+)
+from farfield.nn._relations._slot_attention import SlotAttention as SlotAttention
+from farfield.nn._relations._symbols import PositionalSymbols as PositionalSymbols
+from farfield.nn._relations._symbols import RelativeSymbols as RelativeSymbols
+from farfield.nn._relations._symbols import SymbolLibrary as SymbolLibrary
 from farfield.nn._rims._mechanisms import Communication as Communication
 from farfield.nn._rims._mechanisms import InputAttention as InputAttention
 from farfield.nn._rims._mechanisms import Wiring as Wiring
@@ -144,6 +162,8 @@ SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
 SET_LAYERS: Final[dict[str, type[nn.Module]]] = {
     "neural-interpreter": NeuralInterpreter,
     "pre-norm-transformer": PreNormTransformer,
+    "abstractor": Abstractor,
+    "dual-attention-transformer": DualAttentionTransformer,
 }
 """Layers from set to set by their name on the command line."""
 

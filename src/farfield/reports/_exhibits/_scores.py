@@ -377,7 +377,7 @@ def _skill_cells(
         for column, head in enumerate(heads):
             skills = found.get((name, head))
             words[row, column] = text.MISSING if skills is None else f"{np.mean(skills):.0f}"
-            tint[row, column] = 0 if skills is None else max(0.0, np.mean(skills)) / 125
+            tint[row, column] = 0 if skills is None else max(0.0, float(np.mean(skills))) / 125
     return Cells(tints={0: tint}, texts=words)
 
 

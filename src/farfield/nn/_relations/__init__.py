@@ -1,0 +1,1 @@
+"""Layers over the relations of objects, whose values are symbols."""
