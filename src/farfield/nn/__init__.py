@@ -162,8 +162,6 @@ SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
 SET_LAYERS: Final[dict[str, type[nn.Module]]] = {
     "neural-interpreter": NeuralInterpreter,
     "pre-norm-transformer": PreNormTransformer,
-    "abstractor": Abstractor,
-    "dual-attention-transformer": DualAttentionTransformer,
 }
 """Layers from set to set by their name on the command line."""
 

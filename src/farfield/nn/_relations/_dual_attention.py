@@ -96,9 +96,10 @@ class DualAttention(nn.Module):
             return default_layer(in_features, out_features, generator, bias=False)
 
         own = width * num_heads
-        self.query, self.key, self.value, self.output = (
-            (layer(own), layer(own), layer(own), layer(own, own)) if own else (None,) * 4
-        )
+        self.query = layer(own) if own else None
+        self.key = layer(own) if own else None
+        self.value = layer(own) if own else None
+        self.output = layer(own, own) if own else None
         self.relational_query, self.relational_key = layer(relational), layer(relational)
         self.first = layer(relational)
         self.second = None if symmetric else layer(relational)
