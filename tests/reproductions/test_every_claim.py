@@ -369,6 +369,9 @@ GOALS = {
         25: ("extrapolation/ni/*", "extrapolation/ni+tcn/*"),
     },
     "gondal2021/matrices-by-rule": {60: ("extrapolation/sets-of-figures/upper-half",)},
+    "gondal2021/matrices-another-drawer": {
+        60: ("sets-of-figures/*-figures", "sets-of-figures/wide-lines", "sets-*/another-drawer"),
+    },
     "webb2020/beyond": {
         90: ("moments+context-norm/region-6", "moments+context-norm/region-1"),
         80: ("moments+context-norm/scale-6",),
@@ -441,6 +444,7 @@ def test_a_task_without_a_rule_is_refused() -> None:
 
 DIFFERING = {
     "": (
+        "gondal2021/matrices-another-drawer "
         "webb2020/table-s1 lamb2022/nfm-table-4 nfm-gan-text webb2021/table-13 table-14 "
         "table-19 table-20 table-14-released"
     ),

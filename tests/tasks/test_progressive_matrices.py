@@ -18,6 +18,7 @@ from torch.nn import functional as F
 from each import some as some_of
 from farfield.core import Problems, stream
 from farfield.tasks import TASKS, TRAINING, VALIDATION, ProblemTask, ProgressiveMatrices
+from farfield.tasks._matrices._matrix_drawers import draw_otherwise
 from farfield.tasks._matrices._matrix_holdouts import HOLDOUTS
 from farfield.tasks._matrices._matrix_panels import (
     ATTRIBUTES,
@@ -495,6 +496,74 @@ def test_smaller_pictures_keep_every_second_pixel_and_then_means() -> None:
     assert ((quarter.double() - means).abs() <= 0.5).all()
     for size in (40, 80):
         assert draw_matrix_panels(panels[:0], size).shape == (0, size, size)
+
+
+# --- Other drawings ------------------------------------------------------------------------------
+
+REDRAWN = dataclasses.replace(BALANCED, training_problems=100, test_problems=100, redrawn=True)
+DRAWINGS = ("wide-lines", "shifted-figures", "turned-figures", "another-drawer")
+
+
+def test_other_drawings_are_tests_of_training_problems() -> None:
+    plain = drawn(dataclasses.replace(REDRAWN, redrawn=False))
+    sets = drawn(REDRAWN)
+    assert tuple(sets) == (*plain, *DRAWINGS)
+    assert [regime.distance for regime in REDRAWN.regimes] == [0, 0, 5, 1, 1, 1, 3]
+    for name in plain:
+        assert torch.equal(sets[name].items.latent, plain[name].items.latent)
+    for name in DRAWINGS:
+        latent = sets[name].items.latent
+        turns, shifts = latent[:, PANEL_FIELDS : PANEL_FIELDS + 9], latent[:, PANEL_FIELDS + 9 :]
+        assert len(turns.unique()) == (4 if name in ("turned-figures", "another-drawer") else 1)
+        assert len(shifts.unique()) == (9 if name in ("shifted-figures", "another-drawer") else 1)
+        assert (REDRAWN.score(REDRAWN.oracle(sets[name]), sets[name]) == 1).all()
+        for scale in (2, 3):  # sizes and colors are those of training
+            assert latent[:, :27].reshape(-1, 9, 3)[:, :, scale - 1].max() == 4
+
+
+def drawn_alone(panel: Tensor, name: str, size: int) -> np.ndarray:
+    """The picture of a description of a drawing."""
+    width = 2 if name in ("wide-lines", "another-drawer") else 1
+    return draw_otherwise(panel[None], size, half_width=width)[0].numpy()
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_figures_are_turned_and_moved_within_their_cells(name: str) -> None:
+    for panel in drawn(REDRAWN)[name].items.latent[::97].clone():
+        panel[PANEL_FIELDS - 6 : PANEL_FIELDS] = 0  # without lines
+        there = drawn_alone(panel, name, 160)
+        usual = draw_matrix_panels(panel[None, :PANEL_FIELDS], 160)[0].numpy()
+        for cell in range(9):
+            top, left = 8 + 48 * (cell // 3), 8 + 48 * (cell % 3)
+            found, was = (each[top : top + 48, left : left + 48] for each in (there, usual))
+            turn, shift = (int(panel[PANEL_FIELDS + 9 * k + cell]) for k in range(2))
+            side = 16 + 3 * int(panel[3 * cell + 1])
+            down, across = ((48 - side) // 2 * (step - 1) for step in (shift // 3, shift % 3))
+            for y, x in itertools.product(range(48), repeat=2):
+                at = y - down, x - across
+                for _ in range(turn):  # a quarter against the clock
+                    at = at[1], 47 - at[0]
+                inside = all(0 <= place < 48 for place in at)
+                assert found[y, x] == (was[at] if inside else 255)
+
+
+def test_wide_lines_are_five_pixels_wide() -> None:
+    (across,) = (number for number, line in enumerate(oracle.LINES) if line == "horizontal")
+    panel = torch.zeros(PANEL_FIELDS + 18, dtype=torch.uint8)
+    panel[27 + across], panel[PANEL_FIELDS + 9 :] = 10, 4
+    for name, rows in (("wide-lines", range(78, 83)), ("turned-figures", range(79, 82))):
+        picture = drawn_alone(panel, name, 160)
+        assert np.flatnonzero((picture != 255).any(axis=1)).tolist() == [*rows]
+        assert np.flatnonzero((picture != 255).any(axis=0)).tolist() == [*range(8, 153)]
+        assert np.array_equal(drawn_alone(panel, name, 80), picture[::2, ::2])
+    assert draw_otherwise(panel[None][:0], 40, half_width=2).shape == (0, 40, 40)
+
+
+def test_other_drawings_are_frozen_for_this_version() -> None:
+    sets = drawn(REDRAWN)
+    chosen = [sets[name].items.index_select(0, torch.arange(0, 1600, 16)) for name in DRAWINGS]
+    head = hashlib.sha256(torch.stack(chosen).numpy().tobytes()).hexdigest()[:16]
+    assert (digest(sets), head) == ("1c8523af24d35106", "f58763ceed26f7b5")
 
 
 def test_all_shapes_and_lines_differ_as_models_see_them() -> None:

@@ -343,6 +343,11 @@ def by_rule(cell: Cell) -> Experiment:
     )
 
 
+def another_drawer(cell: Cell) -> Experiment:
+    """Train as `by_rule` does, and test on panels that are drawn otherwise too."""
+    return replace(by_rule(cell), task=replace(RULE_TASK, redrawn=True))
+
+
 # Digits, and adaptation to K-MNIST. Networks of the paper's size are trained for the paper's epochs
 # in the paper budget; small ones, of a width that two cores can train, have their own rows. Of SVHN
 # there is an excerpt (`svhn-first1083`). Learning rates, batches and augmentation are ours, and

@@ -47,15 +47,16 @@ CELL_FIELDS: Final = 3
 _REACH: Final = PANEL_SIZE // 2 - MARGIN
 """Reach of straight lines from the center of a panel, pixels."""
 
-LINES: Final[dict[str, Callable[[Grid, Grid], Bool[np.ndarray, "height width"]]]] = {
-    "horizontal": lambda x, y: (abs(y) <= 1) & (abs(x) <= _REACH),
-    "vertical": lambda x, y: (abs(x) <= 1) & (abs(y) <= _REACH),
-    "falling": lambda x, y: (abs(x - y) <= 1) & (abs(x + y) <= 2 * _REACH),
-    "rising": lambda x, y: (abs(x + y) <= 1) & (abs(x - y) <= 2 * _REACH),
-    "diamond": lambda x, y: abs(abs(x) + abs(y) - 60) <= 1,
-    "circle": lambda x, y: abs(x * x + y * y - 52 * 52) <= 3 * 52,
+LINES: Final[dict[str, Callable[[Grid, Grid, int], Bool[np.ndarray, "height width"]]]] = {
+    "horizontal": lambda x, y, half: (abs(y) <= half) & (abs(x) <= _REACH),
+    "vertical": lambda x, y, half: (abs(x) <= half) & (abs(y) <= _REACH),
+    "falling": lambda x, y, half: (abs(x - y) <= half) & (abs(x + y) <= 2 * _REACH),
+    "rising": lambda x, y, half: (abs(x + y) <= half) & (abs(x - y) <= 2 * _REACH),
+    "diamond": lambda x, y, half: abs(abs(x) + abs(y) - 60) <= half,
+    "circle": lambda x, y, half: abs(x * x + y * y - 52 * 52) <= (2 * half + 1) * 52,
 }
-"""Test of points on a line: pixels right of and below the center of the panel."""
+"""Test of points on a line: pixels right of and below the center of the panel, and pixels of the
+line at each side of its middle."""
 NUM_LINES: Final = len(LINES)
 SMALLEST_KEPT: Final = 80
 """Least side of a picture that shows pixels of the largest, not means of them."""
@@ -74,10 +75,10 @@ def _cell_table(step: int) -> UInt8[np.ndarray, "item height width"]:
 
 
 @cache
-def _line_pixels(step: int) -> tuple[Int64[np.ndarray, " item"], ...]:
+def _line_pixels(step: int, half_width: int) -> tuple[Int64[np.ndarray, " item"], ...]:
     """List the pixels of each type of line, as indices into the flattened picture."""
     y, x = np.mgrid[0:PANEL_SIZE:step, 0:PANEL_SIZE:step] - PANEL_SIZE // 2
-    return tuple(np.flatnonzero(on(x, y)) for on in LINES.values())
+    return tuple(np.flatnonzero(on(x, y, half_width)) for on in LINES.values())
 
 
 def draw_matrix_panels(
@@ -97,28 +98,71 @@ def draw_matrix_panels(
         return torch.from_numpy(block_means(kept, SMALLEST_KEPT // image_size))
     step = PANEL_SIZE // image_size
     rows = panels.numpy().astype(np.int64)
-    pictures = np.full((len(rows), image_size, image_size), WHITE, np.uint8)
+    pictures = new_pictures(len(rows), image_size)
     grid = slice(MARGIN // step, (MARGIN + 3 * CELL) // step)
-    pictures[:, grid, grid] = _grid(rows[:, : NUM_CELLS * CELL_FIELDS], step)
-    flat = pictures.reshape(len(rows), image_size * image_size)
-    for color, pixels in zip(rows[:, NUM_CELLS * CELL_FIELDS :].T, _line_pixels(step), strict=True):
-        (shown,) = np.nonzero(color)
-        flat[shown[:, None], pixels] = greys(color[shown] - 1)[:, None]
+    pictures[:, grid, grid] = _grid(rows, step)
+    draw_lines(pictures, rows, step)
     return torch.from_numpy(pictures)
 
 
+def new_pictures(count: int, image_size: int) -> UInt8[np.ndarray, "item height width"]:
+    """Return white pictures."""
+    return np.full((count, image_size, image_size), WHITE, np.uint8)
+
+
+def draw_lines(
+    pictures: UInt8[np.ndarray, "item height width"],
+    rows: Int64[np.ndarray, "item feature"],
+    step: int,
+    *,
+    half_width: int = 1,
+) -> None:
+    """Draw the lines of panels over pictures, which change.
+
+    Args:
+        pictures: The pictures.
+        rows: Descriptions of the panels.
+        step: Pixels of the published panel from one pixel to the next.
+        half_width: Pixels of a line at each side of its middle, of the published panel.
+    """
+    flat = pictures.reshape(len(rows), pictures.shape[1] * pictures.shape[2])
+    colors = rows[:, NUM_CELLS * CELL_FIELDS :].T
+    for color, pixels in zip(colors, _line_pixels(step, half_width), strict=True):
+        (shown,) = np.nonzero(color)
+        flat[shown[:, None], pixels] = greys(color[shown] - 1)[:, None]
+
+
 def _grid(
-    fields: Int64[np.ndarray, "item feature"], step: int
+    rows: Int64[np.ndarray, "item feature"], step: int
 ) -> UInt8[np.ndarray, "item height width"]:
     """Assemble the nine cells of each panel from the rows of pixels of the table's cells."""
     table = _cell_table(step)
     side = table.shape[1]
-    kind, size, color = np.moveaxis(fields.reshape(-1, 3, 3, CELL_FIELDS), 3, 0)
+    content, _ = _contents(rows)
+    indices = content.reshape(-1, 3, 1, 3) * side + np.arange(side)[:, None]
+    pixels = table.reshape(-1, side).view(f"V{side}")[:, 0]
+    return pixels[indices].view(np.uint8).reshape(len(rows), 3 * side, 3 * side)
+
+
+def _contents(rows: Int64[np.ndarray, "item feature"]) -> tuple[Levels, Levels]:
+    """Return the index of each cell into the table of contents, and the size of its figure."""
+    cells = rows[:, : NUM_CELLS * CELL_FIELDS].reshape(-1, NUM_CELLS, CELL_FIELDS)
+    kind, size, color = np.moveaxis(cells, 2, 0)
     content = ((kind - 1) * NUM_LEVELS + size) * NUM_LEVELS + color + 1
-    content = np.where(kind > 0, content, 0)
-    indices = content[:, :, None, :] * side + np.arange(side)[:, None]
-    rows = table.reshape(-1, side).view(f"V{side}")[:, 0]
-    return rows[indices].view(np.uint8).reshape(len(fields), 3 * side, 3 * side)
+    return np.where(kind > 0, content, 0), size
+
+
+def cell_contents(
+    rows: Int64[np.ndarray, "item feature"], step: int
+) -> tuple[UInt8[np.ndarray, "item cell height width"], Levels]:
+    """Draw each cell of panels, and return the size of its figure.
+
+    Args:
+        rows: Descriptions of the panels.
+        step: Pixels of the published panel from one pixel to the next.
+    """
+    content, size = _contents(rows)
+    return _cell_table(step)[content], size
 
 
 ATTRIBUTES: Final = DOMAINS

@@ -15,6 +15,7 @@ from farfield.core import Problems, Stream
 from farfield.core.internal import UnknownNameError, check_fields
 from farfield.tasks._analogies._panel_tasks import PanelTask, occurring, panel_problems
 from farfield.tasks._files._panel_files import COLUMNS, check_image_size
+from farfield.tasks._matrices._matrix_drawers import DRAWINGS, draw_otherwise, figure_poses
 from farfield.tasks._matrices._matrix_holdouts import (
     HOLDOUTS,
     MOST_TRIPLES,
@@ -23,6 +24,7 @@ from farfield.tasks._matrices._matrix_holdouts import (
     Holdout,
 )
 from farfield.tasks._matrices._matrix_panels import (
+    PANEL_FIELDS,
     RELATIONS,
     TRIPLE_NAMES,
     TRIPLES,
@@ -154,6 +156,13 @@ class ProgressiveMatrices(MatrixTask):
     XOR is most (4 of 14), OR least (1 of 14), as few others can end its lines. Where relations are
     withheld candidates cannot be balanced, and `triples` and `triple-pairs` are refused.
 
+    **Other drawings.** With `redrawn` further tests show problems of the training kind, drawn
+    otherwise: `wide-lines` has lines of five pixels of 160 in place of three, `shifted-figures`
+    moves each figure within its cell to one of nine positions, as far as there is room, and
+    `turned-figures` turns each figure by no, one, two or three quarters. `another-drawer` does all
+    of it. Levels, relations and candidates are those of the training drawing. The distance is
+    counted in changes of the drawing.
+
     **Source and deviations.** Barrett et al. 2018, whose set PGM is used by gondal2021, section
     4.3; made anew from the published description. Numbers on this task are not numbers on theirs
     (`PublishedMatrices` reads theirs). As there: objects, attributes, relations, the 29 triples,
@@ -176,6 +185,7 @@ class ProgressiveMatrices(MatrixTask):
             same in all panels, and there are only shapes or lines where only these are relevant.
         balanced: Whether the last row, the last column and the candidates tell nothing, as said
             above. Then `most_triples` is 3 or 4, and the fewest are 3.
+        redrawn: Whether further tests show problems of the training kind, drawn otherwise.
 
     Attributes:
         triples: Names of the triples, by their number in the latent description.
@@ -203,6 +213,7 @@ class ProgressiveMatrices(MatrixTask):
     most_triples: int = MOST_TRIPLES
     distractors: bool = True
     balanced: bool = False
+    redrawn: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -235,9 +246,12 @@ class ProgressiveMatrices(MatrixTask):
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Regimes: training, validation, then the test of the holdout."""
+        """Regimes: training, validation, the test of the holdout, then other drawings."""
         test = self._holdout
-        return regimes_at(test.unit, {TRAINING: 0, VALIDATION: 0, test.test: test.distance})
+        held = regimes_at(test.unit, {TRAINING: 0, VALIDATION: 0, test.test: test.distance})
+        drawings = DRAWINGS.items() if self.redrawn else ()
+        distances = {name: drawing.distance for name, drawing in drawings}
+        return (*held, *regimes_at("changes of the drawing", distances))
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """Draw the sets of a run, by regime name; panels are drawn when they are read."""
@@ -266,9 +280,17 @@ class ProgressiveMatrices(MatrixTask):
             distractors=self.distractors,
             balanced=self.balanced,
         )
-        count = min(most, self.num_problems(str(branch.path[-1])))
+        name = str(branch.path[-1])
+        count = min(most, self.num_problems(name))
+        columns = matrices.drawn(branch, count)
         draw = partial(draw_matrix_panels, image_size=self.image_size)
-        problems = panel_problems(matrices.drawn(branch, count), draw)
+        if (drawing := DRAWINGS.get(name)) is not None:
+            poses = figure_poses(branch.child("drawing"), columns["panels"].shape[:2], drawing)
+            columns["panels"] = np.concatenate([columns["panels"], poses], axis=2)
+            draw = partial(
+                draw_otherwise, image_size=self.image_size, half_width=drawing.half_width
+            )
+        problems = panel_problems(columns, draw)
         triples = problems.latent["triples"]
         further = {
             "num_triples": (triples != NO_TRIPLE).sum(dim=1),
@@ -320,7 +342,7 @@ class ProgressiveMatrices(MatrixTask):
 
 def _fitting(panels: np.ndarray) -> np.ndarray:
     """Check whether the last lines obey all rules of the complete lines with each candidate."""
-    flat = shown(panels.reshape(-1, panels.shape[2]))
+    flat = shown(panels[:, :, :PANEL_FIELDS].reshape(-1, PANEL_FIELDS))
     sets = flat.reshape(*panels.shape[:2], flat.shape[1])
     context, candidates = sets[:, :CONTEXT], sets[:, CONTEXT:]
     fitting: np.ndarray = np.all(
