@@ -57,6 +57,7 @@ from farfield.tasks._sequences._symbol_sequences import SymbolSequences as Symbo
 from farfield.tasks._squares._object_frames import DynamicObjects as DynamicObjects
 from farfield.tasks._squares._object_frames import ObjectFrames as ObjectFrames
 from farfield.tasks._text._word_text import WordText as WordText
+from farfield.tasks._vaec._direction_analogies import DirectionAnalogies as DirectionAnalogies
 from farfield.tasks._vaec._vaec import VAECScale as VAECScale
 from farfield.tasks._vaec._vaec import VAECTranslation as VAECTranslation
 from farfield.tasks._vaec._vaec_files import read_vaec as read_vaec
@@ -83,6 +84,7 @@ TASKS: dict[str, type] = {
     "tinted-same-different": TintedSameDifferent,
     "vaec-translation": VAECTranslation,
     "vaec-scale": VAECScale,
+    "direction-analogies": DirectionAnalogies,
     "visual-analogies": VisualAnalogies,
     "progressive-matrices": ProgressiveMatrices,
     "dynamic-objects": DynamicObjects,

@@ -31,6 +31,7 @@ from farfield.tasks import (
     BouncingBalls,
     Copying,
     Digits,
+    DirectionAnalogies,
     DistributionOfN,
     DistributionOfThree,
     DynamicObjects,
@@ -171,6 +172,10 @@ def _vaec_scale(task: VAECScale) -> Layout:
     return _analogy("Visual analogies, scaled", task.num_candidates)
 
 
+def _direction_analogies(task: DirectionAnalogies) -> Layout:
+    return _analogy("Visual analogies, shown by direction", task.num_candidates)
+
+
 def _visual_analogies(_: VisualAnalogies) -> Layout:
     domains = VisualAnalogies.domains
     return replace(
@@ -238,6 +243,7 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     TintedSameDifferent: _tinted_same_different,
     VAECTranslation: _vaec_translation,
     VAECScale: _vaec_scale,
+    DirectionAnalogies: _direction_analogies,
     VisualAnalogies: _visual_analogies,
     ProgressiveMatrices: _progressive_matrices,
     DynamicObjects: _dynamic_objects,

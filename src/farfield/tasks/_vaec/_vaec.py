@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Self, final
+from typing import ClassVar, final
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Float, Int64
 from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.core.internal import LazyItems, check_fields
-from farfield.tasks._protocol._answers import ChoiceTask, OracleByHand
-from farfield.tasks._protocol._draws import integers
-from farfield.tasks._protocol._task import (
-    COLOR,
-    TRAINING,
-    VALIDATION,
-    VALIDATION_PROBLEMS,
-    CountOrNone,
-    Form,
-    Regime,
-    check_number,
-    regimes_at,
-)
+from farfield.tasks._protocol._answers import OracleByHand
+from farfield.tasks._protocol._task import COLOR, CountOrNone, Form, check_number
+from farfield.tasks._vaec._region_analogies import RegionAnalogies
 from farfield.tasks._vaec._vaec_objects import (
     CANVAS,
     DIMENSIONS,
@@ -34,18 +24,14 @@ from farfield.tasks._vaec._vaec_objects import (
     MOST_LEVELS,
     NEW_SHAPES,
     NUM_DIMENSIONS,
-    analogies,
-    combinations_shown,
     draw_cluttered,
     draw_new_shapes,
     draw_objects,
     drawn_clutter,
-    drawn_problems,
     measured_levels,
     visible_levels,
 )
 
-_PREMISES = 3
 _NEW = "new-shapes"
 """Name of the regime of other shapes with the levels of training, and the first part of others."""
 _CHUNK = 128
@@ -53,13 +39,10 @@ _CHUNK = 128
 
 
 @dataclass(frozen=True, kw_only=True)
-class VAECTask(OracleByHand, ChoiceTask):
+class VAECTask(OracleByHand, RegionAnalogies):
     """Base of the visual analogies along one dimension."""
 
-    name: ClassVar[str]
-    version: ClassVar[int]
-    _word: ClassVar[str]
-    """Word for a set: region or scale."""
+    dimensions: ClassVar[tuple[str, ...]] = DIMENSIONS
     form: ClassVar[Form] = Form(axes=COLOR, arrangement="group", answer="candidates")
 
     train_on: int = 1
@@ -107,19 +90,7 @@ class VAECTask(OracleByHand, ChoiceTask):
                 f"image_size must be a multiple of {CANVAS} with second_object, textured or "
                 f"new_shapes, got {self.image_size}"
             )
-        if self.problems_per_regime is not None:
-            kinds = NUM_DIMENSIONS * len(analogies(self.levels_per_region))
-            most = kinds * self.levels_per_region ** (NUM_DIMENSIONS - 1)
-            check_number("problems_per_regime", self.problems_per_regime, 1, most)
-        combinations = self.levels_per_region ** (NUM_DIMENSIONS - 1)
-        kinds = NUM_DIMENSIONS * len(analogies(self.levels_per_region))
-        left = kinds * (combinations - self._combinations)
-        check_number("validation_problems", self.validation_problems, 0, left)
-
-    @property
-    def _combinations(self) -> int:
-        """Number of combinations of irrelevant levels that come with every analogy."""
-        return combinations_shown(self.levels_per_region, self.problems_per_regime)
+        self._check_counts()
 
     @property
     def _cluttered(self) -> bool:
@@ -136,81 +107,20 @@ class VAECTask(OracleByHand, ChoiceTask):
         """Height, width and the three channels of an image."""
         return (self.image_size, self.image_size, 3)
 
-    @property
-    def length(self) -> int:
-        """Number of images: A, B, C and the candidates."""
-        return _PREMISES + self.num_candidates
-
-    @property
-    def num_candidates(self) -> int:
-        """One for each level of the varied dimension: D and its foils."""
-        return self.levels_per_region
-
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: A, B, C and one candidate."""
-        return (tuple(range(_PREMISES + 1)),)
-
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training, validation if any, then the other regions or scales, the nearest first.
-
-        With new shapes those of training come before them.
-        """
-        numbers = sorted(range(1, self._count + 1), key=self._distance)
-        tests = {self._name_of(number): self._distance(number) for number in numbers}
-        held_out = {VALIDATION: 0} if self.validation_problems else {}
-        return regimes_at(f"{self._word}s", {TRAINING: 0, **held_out, **tests})
-
-    def with_validation(self) -> Self:
-        """Copy the task with validation on new problems of the training kind."""
-        return replace(self, validation_problems=VALIDATION_PROBLEMS)
-
-    def _distance(self, number: int) -> int:
-        """Return the distance of a region or scale from the training one."""
-        return abs(number - self.train_on)
-
     def _name_of(self, number: int) -> str:
-        """Return the name of the regime that is not training, if any, of a region or scale."""
         if number == self.train_on:
             return _NEW if self.new_shapes else TRAINING
         name = f"{self._word}-{number}"
         return f"{_NEW}-{name}" if self.new_shapes else name
 
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name; their images are drawn when they are asked for.
-
-        A region's problems do not depend on which region training shows.
-        """
-        branch = stream.child(self.name, f"v{self.version}")
-        branches = {n: branch.child(f"{self._word}-{n}") for n in range(1, self._count + 1)}
+    def _test_set(self, branch: Stream, number: int) -> Problems:
         draw = self._with_new_shapes if self.new_shapes else self._set
-        sets = {self._name_of(number): draw(own, number) for number, own in branches.items()}
-        shown = branches[self.train_on]
-        if self.new_shapes:
-            sets[TRAINING] = self._set(shown, self.train_on)
-        if self.validation_problems:
-            sets[VALIDATION] = self._set(shown.child(VALIDATION), self.train_on, beside=shown)
-        return {regime.name: sets[regime.name] for regime in self.regimes}
+        return draw(branch, number)
 
-    def _set(self, branch: Stream, number: int, *, beside: Stream | None = None) -> Problems:
-        """Draw the problems of a region: all, or validation problems beside a training set."""
-        columns = drawn_problems(
-            branch,
-            self.levels_per_region,
-            self.problems_per_regime if beside is None else self.validation_problems,
-            shuffled=self.shuffled,
-            beside=beside,
-            skip=0 if beside is None else self._combinations,
-        )
-        latent = {name: torch.from_numpy(column) for name, column in columns.items()}
-        index, target = latent.pop("index"), latent.pop("target")
-        items = self.objects(number)
-        if self._cluttered:
-            which = integers(branch.child("pictures").numpy(), DRAWS, index.numel())
-            index = index * DRAWS + torch.from_numpy(which).reshape(index.shape)
-            items = self._in_clutter(items, branch.child("clutter"))
-        return Problems(items=items, index=index, target=target, latent=latent)
+    def _pictures(self, number: int, branch: Stream) -> LazyItems:
+        """Return the pictures of all objects, several of each in clutter."""
+        objects = self.objects(number)
+        return self._in_clutter(objects, branch.child("clutter")) if self._cluttered else objects
 
     def _in_clutter(self, objects: LazyItems, branch: Stream) -> LazyItems:
         """Draw several pictures of every object, one after another, each with different clutter."""
@@ -275,11 +185,6 @@ class VAECTask(OracleByHand, ChoiceTask):
         measured = torch.cat([measure(part, self.num_levels) for part in parts])
         a, b, c, *candidates = measured[positions].unbind(dim=1)
         return -(torch.stack(candidates, dim=1) - (c + b - a)[:, None]).norm(dim=2)
-
-    def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Return the mask of the problems that vary in each dimension, by its name."""
-        varied = problems.latent["dimension"]
-        return {name: varied == number for number, name in enumerate(DIMENSIONS)}
 
 
 @final

@@ -304,8 +304,9 @@ def drawn_problems(
     shuffled: bool,
     beside: Stream | None = None,
     skip: int = 0,
+    dimensions: int = NUM_DIMENSIONS,
 ) -> Columns:
-    """Draw the problems of one region in random order, over its `num_levels` ** 4 objects.
+    """Draw the problems of one region in random order, over all combinations of its levels.
 
     With every analogy along every dimension comes a tenth of the combinations of the other
     dimensions' levels, drawn anew for each, none twice; more where more problems are asked for.
@@ -317,16 +318,17 @@ def drawn_problems(
         shuffled: Whether the candidates are in random order rather than the right one first.
         beside: Stream of a set that shares no problem with these; `None` for a set on its own.
         skip: Number of combinations with every analogy that this other set has.
+        dimensions: Number of dimensions.
     """
     rows = analogies(num_levels)
-    kinds, combinations = NUM_DIMENSIONS * len(rows), num_levels ** (NUM_DIMENSIONS - 1)
-    shown = combinations_shown(num_levels, problems)
+    kinds, combinations = dimensions * len(rows), num_levels ** (dimensions - 1)
+    shown = combinations_shown(num_levels, problems, dimensions)
     orders = _orders((beside or branch).child("irrelevant"), kinds, combinations)
     drawn = orders[:, skip : skip + shown]
     order = permutation(branch.child("order").numpy(), drawn.size)[:problems]
     kind = order // shown
     dimension, analogy = kind // len(rows), rows[kind % len(rows)]
-    irrelevant = np.unravel_index(drawn.ravel()[order], (num_levels,) * (NUM_DIMENSIONS - 1))
+    irrelevant = np.unravel_index(drawn.ravel()[order], (num_levels,) * (dimensions - 1))
     candidates = candidates_of(analogy[:, 3], num_levels)
     if shuffled:
         turns = _orders(branch.child("candidates"), len(order), num_levels)
@@ -334,7 +336,7 @@ def drawn_problems(
     terms = np.concatenate([analogy[:, :3], candidates], axis=1)
     levels = _levels(terms, dimension, np.stack(irrelevant, axis=1))
     return {
-        "index": np.ravel_multi_index(tuple(np.moveaxis(levels, 2, 0)), (num_levels,) * 4),
+        "index": np.ravel_multi_index(tuple(np.moveaxis(levels, 2, 0)), (num_levels,) * dimensions),
         "target": (candidates == analogy[:, 3:]).argmax(axis=1),
         "dimension": dimension,
         "analogy": analogy,
@@ -343,15 +345,18 @@ def drawn_problems(
     }
 
 
-def combinations_shown(num_levels: int, problems: int | None) -> int:
+def combinations_shown(
+    num_levels: int, problems: int | None, dimensions: int = NUM_DIMENSIONS
+) -> int:
     """Count the combinations of other dimensions' levels that come with every analogy.
 
     Args:
         num_levels: Levels of every dimension within a region.
         problems: Number of problems; `None` for all that a tenth gives.
+        dimensions: Number of dimensions.
     """
-    kinds = NUM_DIMENSIONS * len(analogies(num_levels))
-    tenth: int = num_levels ** (NUM_DIMENSIONS - 1) // _SHARE
+    kinds = dimensions * len(analogies(num_levels))
+    tenth: int = num_levels ** (dimensions - 1) // _SHARE
     return tenth if problems is None else max(tenth, -(-problems // kinds))
 
 
@@ -378,14 +383,15 @@ def candidates_of(
 def _levels(
     terms: Int64[np.ndarray, "batch time"],
     dimension: Int64[np.ndarray, " batch"],
-    irrelevant: Int64[np.ndarray, "batch 3"],
-) -> Int64[np.ndarray, "batch time 4"]:
+    irrelevant: Int64[np.ndarray, "batch value"],
+) -> Int64[np.ndarray, "batch time feature"]:
     """Return levels of all positions: `terms` along the varied dimension, the same along others."""
-    levels = np.empty((*terms.shape, NUM_DIMENSIONS), np.int64)
-    for varied in range(NUM_DIMENSIONS):
+    dimensions = irrelevant.shape[1] + 1
+    levels = np.empty((*terms.shape, dimensions), np.int64)
+    for varied in range(dimensions):
         rows = dimension == varied
         levels[rows, :, varied] = terms[rows]
-        others = [other for other in range(NUM_DIMENSIONS) if other != varied]
+        others = [other for other in range(dimensions) if other != varied]
         for column, other in enumerate(others):
             levels[rows, :, other] = irrelevant[rows, column, None]
     return levels
