@@ -188,6 +188,7 @@ from farfield.models import (
     ResNetGenerator,
     RNNScorer,
     RNReader,
+    SelectiveScorer,
     SequenceModel,
     SetModel,
     SetScorer,
@@ -219,6 +220,7 @@ from farfield.nn import (
     ContextNorm,
     ContextWhitening,
     ConvEncoder,
+    DirectionEncoder,
     DivisiveNorm1d,
     DivisiveNorm2d,
     DualAttention,
@@ -1260,6 +1262,14 @@ MODULES = {
         inputs=(torch.rand(BATCH, 8, 6, generator=generator(7)),),
         shape=(BATCH, 5),
     ),
+    "DirectionEncoder": Animal(
+        build=lambda source: nn.Sequential(
+            DirectionEncoder((16, 14), num_candidates=2, narrowest=5.0, widest=8.0),
+            LinearEncoder((104,), out_features=5, generator=source),
+        ),
+        inputs=(torch.rand(BATCH, 16, 14, generator=generator(7)),),
+        shape=(BATCH, 5),
+    ),
     "SilhouetteEncoder": Animal(
         build=lambda source: SilhouetteEncoder(
             (8, 6, 3), num_maps=2, map_features=3, generator=source
@@ -1272,6 +1282,11 @@ MODULES = {
             FEATURES, set_sizes=(2, FEATURES - 2), hidden_size=8, line_size=3, generator=source
         ),
         inputs=(torch.rand(BATCH, 9, FEATURES, generator=generator(7)),),
+        shape=(BATCH, 1),
+    ),
+    "SelectiveScorer": Animal(
+        build=lambda source: SelectiveScorer(10, 4, num_slots=2, hidden_size=5, generator=source),
+        inputs=(torch.randn(BATCH, 4, 10, generator=generator(7)),),
         shape=(BATCH, 1),
     ),
     "SlotwiseScorer": Animal(

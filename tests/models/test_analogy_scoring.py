@@ -10,7 +10,13 @@ import torch
 from torch import nn
 
 from farfield.functional.internal import lstm
-from farfield.models import LayerNormLSTMScorer, LSTMScorer, SlotwiseScorer, WReN
+from farfield.models import (
+    LayerNormLSTMScorer,
+    LSTMScorer,
+    SelectiveScorer,
+    SlotwiseScorer,
+    WReN,
+)
 from farfield.models.internal import AnalogyScoring
 from farfield.nn import AnalogyEncoder, ContextNorm
 from made import assert_spread, drawn, generator, state_of, unsettled
@@ -204,3 +210,36 @@ def test_a_slotwise_score_is_the_weighted_sum_of_one_scorer_s_over_slots() -> No
     assert SlotwiseScorer(8, 4, num_slots=4).weight.square().sum() == 1
     with pytest.raises(ValueError, match=r"num_slots must divide in_features \(6\), got 4"):
         SlotwiseScorer(6, 4, num_slots=4)
+
+
+def test_a_selective_score_compares_the_poses_that_it_selects() -> None:
+    made = unsettled(SelectiveScorer(10, 4, num_slots=2, hidden_size=5, generator=generator()))
+    hidden, output, log_weight = (
+        (tensor.weight.detach().numpy(), tensor.bias.detach().numpy())
+        if isinstance(tensor, torch.nn.Linear)
+        else tensor.detach().numpy()
+        for tensor in (made.hidden, made.output, made.log_weight)
+    )
+    z = drawn(7, 4, 10)
+    for score, pictures in zip(made(z), z.numpy(), strict=True):
+        poses = []
+        for picture in pictures:
+            slots = picture.reshape(2, 5)
+            logits = [output[0] @ np.tanh(hidden[0] @ slot[3:] + hidden[1]) for slot in slots]
+            weights = np.exp(np.concatenate(logits))
+            poses.append(weights @ slots[:, :3] / weights.sum())
+        a, b, c, d = poses
+        expected = -(np.exp(log_weight) * (a - b - c + d) ** 2).sum()
+        np.testing.assert_allclose(score.detach().numpy(), [expected], rtol=1e-6)
+
+
+def test_a_selective_score_does_not_depend_on_the_order_of_slots() -> None:
+    made = SelectiveScorer(12, 4, num_slots=3, generator=generator()).double()
+    z = drawn(5, 4, 12)
+    other = z.reshape(5, 4, 3, 4).flip(2).reshape(5, 4, 12)
+    torch.testing.assert_close(made(z), made(other))
+    with pytest.raises(ValueError, match=r"length must be 4 .* got 5"):
+        SelectiveScorer(12, 5, num_slots=3)
+    for slots in (5, 4):
+        with pytest.raises(ValueError, match=rf"num_slots must divide in_features .* got {slots}"):
+            SelectiveScorer(12, 4, num_slots=slots)

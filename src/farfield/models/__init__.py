@@ -47,6 +47,7 @@ from farfield.models._relations import TRN as TRN
 from farfield.models._relations import CoRelNet as CoRelNet
 from farfield.models._relations import DeepSets as DeepSets
 from farfield.models._relations import PrediNet as PrediNet
+from farfield.models._selective_scorer import SelectiveScorer as SelectiveScorer
 from farfield.models._sequence_model import PacedSequence as PacedSequence
 from farfield.models._sequence_model import ResizedSequence as ResizedSequence
 from farfield.models._sequence_model import SequenceModel as SequenceModel
@@ -95,6 +96,7 @@ SCORERS: Final[dict[str, type[nn.Module]]] = {
     "rnn-scorer": RNNScorer,
     "set-scorer": SetScorer,
     "slotwise-scorer": SlotwiseScorer,
+    "selective-scorer": SelectiveScorer,
     "sran": SRAN,
     "wren": WReN,
 }

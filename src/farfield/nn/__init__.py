@@ -7,6 +7,7 @@ from torch import nn
 from farfield._exports import exported, moved
 from farfield.nn._control._value_heads import QuantileHead as QuantileHead
 from farfield.nn._encoders._analogy_encoder import AnalogyEncoder as AnalogyEncoder
+from farfield.nn._encoders._direction_encoder import DirectionEncoder as DirectionEncoder
 from farfield.nn._encoders._encoders import ConvEncoder as ConvEncoder
 from farfield.nn._encoders._encoders import MLPEncoder as MLPEncoder
 from farfield.nn._encoders._encoders import RandomEncoder as RandomEncoder
@@ -119,6 +120,7 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "pose": PoseEncoder,
     "random": RandomEncoder,
     "silhouette": SilhouetteEncoder,
+    "direction": DirectionEncoder,
     "word": WordEncoder,
 }
 """Encoders by their name on the command line."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, final
 
@@ -15,7 +15,8 @@ from torch import Tensor
 from farfield.core import Problems, Stream
 from farfield.core.internal import LazyItems, check_fields
 from farfield.tasks._protocol._answers import OracleByHand
-from farfield.tasks._protocol._task import COLOR, CountOrNone, Form, check_number
+from farfield.tasks._protocol._draws import integers
+from farfield.tasks._protocol._task import COLOR, TRAINING, CountOrNone, Form, check_number
 from farfield.tasks._vaec._region_analogies import RegionAnalogies
 from farfield.tasks._vaec._vaec_objects import (
     CANVAS,
