@@ -378,6 +378,7 @@ GOALS = {
     },
     "webb2020/clutter": {90: ("*/silhouettes-slot-by-slot/*",)},
     "webb2020/new-shapes": {95: ("moments+context-norm/*",)},
+    "webb2020/direction": {90: ("candidates-one-selected/*",)},
     "lamb2022/two-moons": {100: ("1000-updates/vat/test",)},
     "lamb2022/beyond": {
         100: ("copying/holding-rnn*", "copying/ntm/*"),
@@ -446,6 +447,7 @@ DIFFERING = {
     "": (
         "gondal2021/matrices-another-drawer "
         "webb2020/table-s1 lamb2022/nfm-table-4 nfm-gan-text webb2021/table-13 table-14 "
+        "webb2020/table-s1 direction lamb2022/nfm-table-4 nfm-gan-text webb2021/table-13 table-14 "
         "table-19 table-20 table-14-released"
     ),
     "clip_norm core model objective optimizer pace schedule steps": "lamb2022/digits-of-any-length",
@@ -547,7 +549,7 @@ def keys_of(names: str) -> Iterator[str]:
 
 
 IN_FULL = """
-    gondal2021/k-mnist beyond webb2020/table-4 beyond clutter new-shapes
+    gondal2021/k-mnist beyond webb2020/table-4 beyond clutter new-shapes direction
     lamb2022/spirals flattening two-moons mixup-narrow mixup-narrow-kmnist mixup-elsewhere
     mechanisms-and-rules ict-narrow nfm-gan-narrow nfm-gan-over-training nfm-digits-narrow
     nfm-clevr-narrow nfm-images-narrow nfm-beyond beyond

@@ -32,7 +32,7 @@ _POINTS = 32
 _WAVES = (1, 2, 3, 4, 6)
 """Waves around a circle whose size is kept, besides the mean."""
 _RADIUS = math.pi**-0.5
-"""Radius of the disk whose area is that of a square of width 1."""
+"""Radius of the disk with the area of a square of width 1."""
 
 
 @final
@@ -46,8 +46,8 @@ class DirectionEncoder(nn.Module):
     for the gradient $g$ of a picture as a complex number, so that $g^2$ has twice its angle, and a
     narrow Gaussian $G$. The map $d$ is 1 where texture runs across the direction of the whole
     picture, and −1 along it. Candidates are the highest peaks, over position and width, of the
-    contrast of a disk with a ring around it. At each the contrast $f$ of a square is climbed; what
-    the maximum has, center, width and $f$, is kept, and a profile that does not depend on turns:
+    contrast of a disk with a ring around it. From each peak the contrast $f$ of a square is
+    maximized; center, width and $f$ are kept, and a profile that does not depend on turns:
     the mean of $d$ on circles around the center, and the sizes of waves on them. Which candidate
     matters is left to a scorer that learns (`SelectiveScorer`). If a picture is moved, so are all
     candidates. `MomentEncoder` and `SilhouetteEncoder` need color.
@@ -154,7 +154,7 @@ class DirectionEncoder(nn.Module):
         directions: Float[Tensor, "item height width"],
         peaks: Float[Tensor, "item candidate 3"],
     ) -> tuple[Float[Tensor, "item candidate 4"], Float[Tensor, "item candidate"]]:
-        """Climb the contrast of a square from each peak; return center, width, turn; contrast."""
+        """Find the squares of highest contrast beside peaks: center, width and turn; contrast."""
         turns = torch.arange(_TURNS, device=peaks.device, dtype=peaks.dtype) * math.pi / 2 / _TURNS
         starts = peaks.unsqueeze(2).expand(-1, -1, _TURNS, -1)
         starts = torch.cat([starts, turns.expand(starts.shape[:-1]).unsqueeze(-1)], dim=-1)
@@ -181,7 +181,7 @@ class DirectionEncoder(nn.Module):
 def relative_direction(
     pictures: Float[Tensor, "item height width"],
 ) -> Float[Tensor, "item height width"]:
-    """Compare the direction of texture at each pixel with that of the picture: 1 across, −1 along.
+    """Compare the direction of texture at each pixel with the picture's: 1 across, −1 along.
 
     Args:
         pictures: The pictures, 0…1.

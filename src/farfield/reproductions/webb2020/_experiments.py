@@ -22,11 +22,18 @@ from farfield.experiments import (
     ScoringNetwork,
     Spec,
 )
-from farfield.models import LayerNormLSTMScorer, LSTMScorer, RNNScorer, SlotwiseScorer
+from farfield.models import (
+    LayerNormLSTMScorer,
+    LSTMScorer,
+    RNNScorer,
+    SelectiveScorer,
+    SlotwiseScorer,
+)
 from farfield.nn import (
     AnalogyEncoder,
     BatchContextNorm,
     ContextNorm,
+    DirectionEncoder,
     LayerNorm,
     MisalignedContextNorm,
     MomentEncoder,
@@ -43,6 +50,7 @@ from farfield.nn import (
 from farfield.objectives import PredictingEmbeddings
 from farfield.reproductions._grid import Cell
 from farfield.tasks import (
+    DirectionAnalogies,
     DynamicObjects,
     ObjectFrames,
     PublishedVisualAnalogies,
@@ -365,6 +373,29 @@ def new_shapes(cell: Cell) -> Experiment:
         recipe=Recipe(
             steps=NEW_SHAPES_STEPS,
             learning_rate=2e-3,
+            batch_size=BATCH_SIZE,
+            clip_norm=1.0,
+            schedule=Cosine(),
+        ),
+    )
+
+
+DIRECTION_STEPS: Final = 1_000
+"""Steps of every row of `webb2020/direction`."""
+
+
+def direction(cell: Cell) -> Experiment:
+    """Build the experiment of a row of `webb2020/direction`."""
+    return Experiment(
+        task=DirectionAnalogies(
+            scaled=cell.regime.startswith("scale"), train_on=6 if cell.regime == "region-1" else 1
+        ),
+        model=ScoringNetwork(
+            scorer=Spec(SelectiveScorer), encoder=Spec(DirectionEncoder), context=None
+        ),
+        recipe=Recipe(
+            steps=DIRECTION_STEPS,
+            learning_rate=1e-2,
             batch_size=BATCH_SIZE,
             clip_norm=1.0,
             schedule=Cosine(),

@@ -1,6 +1,6 @@
 """Pictures of a square, a disk and a triangle that only the direction of their texture shows.
 
-All is computed in integers, or rounded from numbers that are integers but for the last bits, so
+All is computed in integers, or rounded from numbers that are integers except in the last bits, so
 that pictures are the same on every machine. Lengths are in tenths of a pixel.
 """
 
@@ -120,7 +120,7 @@ def _apart(first: Shape, second: Shape) -> Bool[np.ndarray, " item"]:
 
 
 def layout(x: int, y: int, width: int, generator: np.random.Generator) -> list[Shape]:
-    """Place a square, and beside it a disk and a triangle at random.
+    """Draw a square, and beside it a disk and a triangle at random positions.
 
     A distractor touches a shape that is there before it four times in five, or is 2…12 pixels
     off. Its width is 0.7…1 times that of the square; if it fits nowhere, the range of widths
@@ -152,7 +152,7 @@ def layout(x: int, y: int, width: int, generator: np.random.Generator) -> list[S
 def _beside(
     shapes: list[Shape], base: int, kind: str, widest: int, generator: np.random.Generator
 ) -> Shape | None:
-    """Place a shape beside shape number `base` and apart from all others, or find no position."""
+    """Draw a shape beside shape number `base` and apart from all others; `None` if none fits."""
     width, turn, direction, far, gap = (
         integers(generator, high, _TRIES)
         for high in (widest * 3 // 10 + 1, _TURN, _TURN, 5, _GAP[1] - _GAP[0] + 1)
@@ -191,7 +191,7 @@ def _texture(direction: int, generator: np.random.Generator) -> Float[np.ndarray
     noise = generator.bit_generator.random_raw(_FIELD**2 // 8).astype("<u8").view(np.uint8)
     spectrum, norm = _spectrum(direction)
     field = np.fft.rfft2(2.0 * noise.reshape(_FIELD, _FIELD) - 255) * spectrum
-    sums = np.rint(np.fft.irfft2(field)[-SIDE:, -SIDE:])  # whole numbers but for the last bits
+    sums = np.rint(np.fft.irfft2(field)[-SIDE:, -SIDE:])  # whole numbers except in the last bits
     return sums / (norm * 147.8)  # the spread of odd numbers −255…255
 
 
@@ -250,7 +250,7 @@ def measured_by_hand(
 def local_direction(
     picture: UInt8[np.ndarray, "height width"],
 ) -> Float[np.ndarray, "height width"]:
-    """Compare the direction of texture at each pixel with that of the picture: 1 across, −1 along.
+    """Compare the direction of texture at each pixel with the picture's: 1 across, −1 along.
 
     Args:
         picture: The picture.

@@ -1,4 +1,4 @@
-"""What analogies of all kinds share: regions of levels, and problems between their objects."""
+"""Base of all visual analogies: regions of levels, and problems between their objects."""
 
 from __future__ import annotations
 
