@@ -153,6 +153,9 @@ def row_positions(
         down: Rows of the points from the center, as a fraction of all rows.
         across: Columns of the points from the center, as a fraction of a row.
         steps: Number of steps of a sequence.
+
+    Reference:
+        Made for the sequential digits of lamb2022, section 8.4.1.
     """
     length, first = rows.length[:, None, None], rows.first[:, None, None]
     row = torch.floor(rows.row[:, None, None] + down * (steps / length)).long()
@@ -170,6 +173,9 @@ def row_points(rows: Rows, steps: int, side: int) -> Int64[Tensor, "batch time"]
         rows: The rows.
         steps: Number of steps of a sequence.
         side: Rows and columns of the grid.
+
+    Reference:
+        Made for the sequential digits of lamb2022, section 8.4.1.
     """
     time = torch.arange(steps, device=rows.length.device)
     length = rows.length.unsqueeze(1)

@@ -370,8 +370,8 @@ def one_layer(cell: Cell) -> Experiment:
 
 # Digits of any length: trained on squares of 14 × 14, whose rows are found in each sequence, as in
 # the tests. K-MNIST, of fewer images and larger variety, takes more updates. Stretch, slant and
-# motion in training, a small share of what a row length that is wrong by a step does, make the
-# reader indifferent to such errors.
+# motion in training, a small share of the distortion by a row length that is wrong by a step, make
+# the reader indifferent to such errors.
 
 LENGTHS: Final = SequentialMNIST(
     test_sides=(24,), blanks=(1, 13, 24), widths=(20,), validation_images=1_000, test_images=1_000
@@ -427,7 +427,7 @@ def any_length(cell: Cell) -> Experiment:
 STAGES: Final = ((6, 300), (16, 300), (50, 500), (50, 600))
 """Longest sequence and updates of each stage of training; the last one is rounded."""
 LONG: Final = {"copying": 3}
-"""Factor of the updates of a rule: copying still errs in training after as many as the others."""
+"""Factor of the updates of a rule: copying still errs in training after fewer updates."""
 MACHINE: Final = Spec(RegisterMachine, hidden_size=32 + 8 + 64)
 """Layer of the goals: four automata of eight states, eight counters, eight registers of eight."""
 SYMBOL_CORES: Final[dict[str, tuple[tuple[Spec, ...], int]]] = {
