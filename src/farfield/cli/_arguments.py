@@ -178,7 +178,7 @@ class Bench:
     module: tyro.conf.Positional[str]
     """File and class, e.g. my_module.py:MyReasoner."""
     suite: str = "relational"
-    """relational, sequence, set or image."""
+    """relational, varied, sequence, set or image."""
     seeds: int | None = None
     """Networks to train on each task, seeds 0 to N-1; the number of the suite if not given."""
     tune: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()

@@ -12,6 +12,7 @@ from farfield.objectives import Supervised
 from farfield.reproductions import TABLES, Budget, Claim
 
 _TABLE_9, _BEYOND, _VARIANTS = "webb2021/table-9", "webb2021/beyond", "webb2021/variants"
+_VARIATIONS, _COMBINED = "webb2021/variations", "noise-16-shift-2-size-15-turn-15"
 _MATRICES, _KMNIST = "gondal2021/table-2-generated", "lamb2022/mixup-narrow-kmnist"
 _RMTS, _DISTRIBUTION = "relational-match-to-sample", "distribution-of-three"
 _ADDING, _LONGER, _MORE = (
@@ -111,6 +112,15 @@ SUITES: Final[dict[str, Suite]] = {
             ),
             Item("identity-rules-middle", _VARIANTS, "middle/esbn+tcn/withheld-95"),
             Item("tinted-same-different", _VARIANTS, "tinted/esbn+tcn/tint-kept"),
+        ),
+    ),
+    "varied": Suite(
+        about="Same or different where no image is shown twice: noise, shift, size, turn, light, font",
+        part="reasoner",
+        reads="forward(z) gives (batch, num_outputs) for z (batch, time, in_features)",
+        seeds=2,
+        items=(
+            Item("same-different", _VARIATIONS, f"varied-same-different/corelnet+tcn/{_COMBINED}"),
         ),
     ),
     "sequence": Suite(
