@@ -15,6 +15,7 @@ from farfield.functional._linear_attention import _gated_delta_rule as delta
 from farfield.functional._linear_attention import _gated_linear_attention as attention
 from farfield.functional._linear_attention import _mlstm as matrix
 from farfield.functional._recurrent import _selective_scan as scan
+from farfield.functional._recurrent import _slstm as scalar
 from farfield.functional.internal import (
     MLSTMState,
     SLSTMState,
@@ -127,6 +128,25 @@ def test_slstm(first: bool, exponential: bool) -> None:
         compare(outputs[:, row, head], expected[0])
         for mine, theirs in zip(last, expected[1:], strict=True):
             compare(mine[row, head], theirs)
+
+
+@pytest.mark.parametrize("exponential", [False, True])
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("parts", [1, 5], ids=["outputs", "last state"])
+def test_gradients_of_an_slstm(parts: int, first: bool, exponential: bool) -> None:
+    """Those by hand are those of autograd."""
+    state = [drawn(HEADS, BATCH, KEY, seed=seed) for seed in range(4)]
+    state[2] = state[2].exp()
+    if first:
+        state = [0 * part for part in state[:3]] + [torch.full_like(state[0], -math.inf)]
+    inputs, weight = gates(6, 4 * KEY).transpose(1, 2), drawn(HEADS, 4 * KEY, KEY, seed=1)
+    given = [part.clone().requires_grad_() for part in (inputs, weight, *state)]
+    ways = []
+    for run in (scalar._plain, scalar._SLSTM.apply):
+        found = run(exponential, *given)[:parts]
+        loss = sum((part * part.detach().cos()).sum() for part in found)
+        ways.append(torch.autograd.grad(loss, given))
+    torch.testing.assert_close(*ways, rtol=1e-9, atol=1e-11)
 
 
 def scanned(time: int) -> tuple[Tensor, ...]:

@@ -286,3 +286,16 @@ def _of_layer(
     else:
         of_weight = product(outputs.t(), inputs)
     return of_weight, None if layer.bias is None else outputs.sum(-2)
+
+
+def has_memory(gradient: Tensor) -> bool:
+    """Tell whether a gradient has memory; many at once (`is_grads_batched`) have none to show.
+
+    Args:
+        gradient: The gradient.
+    """
+    try:
+        gradient.data_ptr()
+    except RuntimeError:
+        return False
+    return True

@@ -13,7 +13,7 @@ from farfield.functional._linear_attention._chunks import (
     split_chunks,
 )
 
-_CHUNK = 64
+_CHUNK = 32
 
 
 def gated_delta_rule(

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from farfield.functional._linear_attention._chunks import chunks_of, join_chunks, split_chunks
 
-_CHUNK = 16
+_CHUNK = 8
 """Steps of a chunk. The table of decays between steps has this number of entries per key."""
 
 

@@ -17,7 +17,7 @@ from farfield.functional._linear_attention._chunks import (
     split_chunks,
 )
 
-_CHUNK = 64
+_CHUNK = 32
 
 EPS = 1e-6
 """Added to the divisor of an output."""

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from farfield._machine import on_cpu
 from farfield.functional._autograd._products import is_rewritten
-from farfield.functional._autograd._unroll import differentiable_gradients
+from farfield.functional._autograd._unroll import differentiable_gradients, has_memory
 
 
 class _Rules(NamedTuple):
@@ -95,7 +95,7 @@ def _plain(
     return torch.stack(outputs), state
 
 
-_SEGMENT = 32
+_SEGMENT = 8
 """Steps whose states are in the memory of a processor at once; more would leave its cache."""
 
 
@@ -215,15 +215,6 @@ class _Gradients:
         return (self.rate.sum(0) - self.inverse.sum(0) * self.walk.inverse).t()
 
 
-def _has_memory(gradient: Tensor) -> bool:
-    """Tell whether a gradient has memory; many at once (`is_grads_batched`) have none to show."""
-    try:
-        gradient.data_ptr()
-    except RuntimeError:
-        return False
-    return True
-
-
 class _Scan(torch.autograd.Function):
     """The scan with a gradient in the same buffers; `_plain` where it is differentiated again."""
 
@@ -250,7 +241,7 @@ class _Scan(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         *tensors, begun = ctx.saved_tensors
         # Differentiated again, or many at once, where no buffer takes a result.
-        if torch.is_grad_enabled() or is_rewritten() or not all(map(_has_memory, gradients)):
+        if torch.is_grad_enabled() or is_rewritten() or not all(map(has_memory, gradients)):
             plain = partial(_plain, ctx.rules)
             with torch.enable_grad():
                 return (None, *differentiable_gradients(plain, tensors, gradients))

@@ -198,13 +198,19 @@ class _Mixer(Mixer):
         convolved = F.silu(convolved)
         query, key = block_linear(convolved, self.query), block_linear(convolved, self.key)
         value = block_linear(entering, self.value)
-        joined = torch.cat([query, key, value], dim=-1)
+        gates = wide_linear(
+            torch.cat([query, key, value], dim=-1),
+            torch.cat([self.input_weight, self.forget_weight]),
+            torch.cat([self.input_bias, self.forget_bias]),
+            memory[0].dtype,
+        )
+        input_gate, forget_gate = gates.chunk(2, dim=-1)
         outputs, last = mlstm(
             by_head(query, self.num_heads),
             by_head(key, self.num_heads),
             by_head(value, self.num_heads),
-            wide_linear(joined, self.input_weight, self.input_bias, memory[0].dtype),
-            wide_linear(joined, self.forget_weight, self.forget_bias, memory[0].dtype),
+            input_gate,
+            forget_gate,
             MLSTMState(*memory),
             exponential_forget=self.exponential_forget,
         )
