@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, ClassVar, Final, Self, final
 
-import einops
 import numpy as np
 import torch
 from jaxtyping import Float, Int64
@@ -19,7 +17,7 @@ from torch import Tensor
 from farfield.core import Problems, Stream
 from farfield.core.internal import LazyItems, Limits, check_fields
 from farfield.tasks._protocol._answers import AnswerTask
-from farfield.tasks._protocol._draws import arrangement, distinct, permutation, redrawn, repeated
+from farfield.tasks._protocol._draws import distinct, permutation, redrawn, repeated
 from farfield.tasks._protocol._task import (
     GRAY,
     TRAINING,
@@ -48,6 +46,10 @@ from farfield.tasks._rules._variation import (
 
 Digits = Int64[np.ndarray, "_ _"]
 """Problems by number, `(batch, slot)`: each row of digits is one problem of its kind."""
+Likeness = Float[Tensor, "batch time time"]
+"""Likeness of every two positions: above a half where they show the same item."""
+Outputs = Float[Tensor, "batch candidate"]
+"""Outputs of a rule or of a model."""
 Columns = dict[str, np.ndarray]
 """Columns of problems: `index`, `target`, and the latent description."""
 SetSize = Annotated[int, Limits(at_least=3, at_most=10_000_000)]
@@ -78,10 +80,16 @@ class Kind:
         return math.prod(self.radices)
 
 
+@dataclass(frozen=True, kw_only=True)
 class RuleTask(OneContext, AnswerTask):
     """Base of the tasks of abstract rules over images.
 
     Args:
+        withheld: Number of images that training never shows, m.
+        max_problems: Largest number of problems of a set.
+        shapes: The images; `None` for the built-in 100 glyphs.
+        validation_problems: Number of validation problems, on images that no other regime shows
+            (see `docs/tasks.md`); 0 for no such regime.
         variations: Variations of the showings: for each, a test that shows the problems of the
             last test again, every showing drawn anew (see `docs/tasks.md`).
         training_variation: Variation of the showings in training and validation; training problems
@@ -92,18 +100,12 @@ class RuleTask(OneContext, AnswerTask):
     version: ClassVar[int]
     form: ClassVar[Form] = Form(axes=GRAY, arrangement="group")
 
-    shapes: GlyphSet | None
-    """Images of the task; `None` for the built-in 100 glyphs."""
-    withheld: int
-    """Number of images that training never shows."""
-    max_problems: int
-    """Largest number of problems of a set."""
-    validation_problems: CountOrNone
-    """Number of validation problems; 0 for no validation."""
-    variations: tuple[Variation, ...]
-    """Variations of the showings, each with a test."""
-    training_variation: Variation | None
-    """Variation of the showings in training and validation."""
+    withheld: int = 0
+    max_problems: SetSize = 10_000
+    shapes: GlyphSet | None = None
+    validation_problems: CountOrNone = 0
+    variations: tuple[Variation, ...] = ()
+    training_variation: Variation | None = None
 
     @property
     @abstractmethod
@@ -111,7 +113,7 @@ class RuleTask(OneContext, AnswerTask):
         """Number of images that one problem of every kind needs."""
 
     def __post_init__(self) -> None:
-        check_fields(self)  # type: ignore[arg-type]  # its classes are dataclasses
+        check_fields(self)
         check_shapes(self.withheld, self._shapes, self._fewest)
         if self.validation_problems and other_images(self.shapes) is None:
             self._check_held_out()
@@ -192,22 +194,16 @@ class RuleTask(OneContext, AnswerTask):
         return tuple(other.items for other in other_fonts(self._shapes))
 
     @abstractmethod
-    def _answers(
-        self, likeness: Float[Tensor, "batch time time"]
-    ) -> Float[Tensor, "batch candidate"]:
-        """Compute the outputs of the rule.
+    def _answers(self, likeness: Likeness) -> Outputs:
+        """Compute the outputs of the rule."""
 
-        Args:
-            likeness: Likeness of every two positions: above a half where they show the same item.
-        """
-
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
+    def oracle(self, problems: Problems) -> Outputs:
         """Return the outputs of the rule over equal items."""
         items = seen(problems)
         equal = items[:, :, None] == items[:, None, :]
         return self._answers(equal.to(problems.items.dtype))
 
-    def by_hand(self, problems: Problems, training: Problems) -> Float[Tensor, "batch candidate"]:  # noqa: ARG002
+    def by_hand(self, problems: Problems, training: Problems) -> Outputs:  # noqa: ARG002
         """Return the outputs of the rule over equal pixels, or over alike pixels if items vary.
 
         Args:
@@ -224,7 +220,7 @@ class RuleTask(OneContext, AnswerTask):
 
     def with_validation(self) -> Self:
         """Copy the task with validation problems on images that no other regime shows."""
-        return dataclasses.replace(self, validation_problems=VALIDATION_PROBLEMS)  # type: ignore[type-var]
+        return replace(self, validation_problems=VALIDATION_PROBLEMS)
 
     @property
     def _num_held_out(self) -> int:
@@ -335,11 +331,15 @@ class NumberedTask(RuleTask):
         }
 
 
+@dataclass(frozen=True, kw_only=True)
 class YesNo:
-    """Mixin of tasks with two answers."""
+    """Mixin of tasks with two answers, 0 and 1.
 
-    softmax: bool
-    """True if the answer is two logits rather than one."""
+    Args:
+        softmax: Whether the answer is two logits rather than one (positive: 1).
+    """
+
+    softmax: bool = False
 
     @property
     def num_outputs(self) -> int:
@@ -570,31 +570,3 @@ def spelled(
         letters: Image of each letter.
     """
     return letters[:, list(PATTERNS[pattern])]
-
-
-def kinds_of_two_rows(patterns: Sequence[str], images: int) -> tuple[Kind, ...]:
-    """Return kinds of four different choices in order, then the letters of both rows.
-
-    Args:
-        patterns: The pattern of each kind, of one or two letters.
-        images: Number of images.
-    """
-    choices = tuple(range(images, images - 4, -1))
-    letters = {name: tuple(range(4, 4 - 2 * num_letters(name), -1)) for name in patterns}
-    return tuple(Kind(name=name, radices=(*choices, *letters[name])) for name in patterns)
-
-
-def two_rows(
-    pattern: str, pool: np.ndarray, digits: Digits
-) -> tuple[Int64[np.ndarray, "batch candidate"], Int64[np.ndarray, "batch row time"]]:
-    """Return choices and both rows of numbered problems, as images of `pool`.
-
-    Args:
-        pattern: Name of the pattern of both rows.
-        pool: The images.
-        digits: Problems of a kind of `kinds_of_two_rows`.
-    """
-    choices = pool[arrangement(digits[:, :4])]
-    letters = np.take_along_axis(choices, arrangement(digits[:, 4:]), axis=1)
-    of_row = einops.rearrange(letters, "batch (row letter) -> row batch letter", row=2)
-    return choices, np.stack([spelled(pattern, row) for row in of_row], axis=1)

@@ -2,27 +2,54 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
-from jaxtyping import Float
-from torch import Tensor
 
 from farfield.core import Stream
 from farfield.core.internal import check_fields
 from farfield.tasks._protocol._draws import arrangement, integers
-from farfield.tasks._protocol._task import CountOrNone, check_number
+from farfield.tasks._protocol._task import check_number
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import FourChoices, NumberedTask
-from farfield.tasks._rules._glyph_set import GlyphSet
-from farfield.tasks._rules._variation import Variation
+
+
+class _EqualRows(FourChoices, NumberedTask):
+    """Base of tasks whose two rows hold the same images; the second row lacks its last image."""
+
+    @property
+    @abstractmethod
+    def _row_length(self) -> int:
+        """Number of images of a row, n."""
+
+    @property
+    def _fewest(self) -> int:
+        return self._row_length + 1
+
+    @property
+    def length(self) -> int:
+        """Number of images of a problem: 2n − 1 of the array, four to choose from."""
+        return 2 * self._row_length - 1 + rules.NUM_CHOICES
+
+    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
+        """Return one kind: n images in the order of the first row, then the order of the second."""
+        n = self._row_length
+        radices = (*range(images, images - n, -1), *range(n, 0, -1))
+        return (rules.Kind(name="array", radices=radices),)
+
+    def _answers(self, likeness: rules.Likeness) -> rules.Outputs:
+        """Score choices by their likeness to the first row, less that to the second row."""
+        n, choices = self._row_length, likeness[:, -rules.NUM_CHOICES :]
+        first_row = choices[:, :, :n].amax(dim=2)
+        return first_row - choices[:, :, n : -rules.NUM_CHOICES].amax(dim=2)
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DistributionOfThree(FourChoices, NumberedTask):
+class DistributionOfThree(_EqualRows):
     """Which image completes the second row, so that both rows hold the same three?
 
     **Task.** Nine images: the first row of three, the first two of the second row, and four
@@ -60,13 +87,8 @@ class DistributionOfThree(FourChoices, NumberedTask):
     no array does.
 
     Args:
-        withheld: Number of images that training never shows, m.
-        max_problems: Largest number of problems of a set.
-        shapes: The images; `None` for the built-in 100 glyphs.
         training_problems: Number of training problems; `None` for as many as `max_problems`
             allows. Where there are fewer arrays, they come again with other choices.
-        validation_problems: Number of validation problems, on images that no other regime shows
-            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If fewer than four images stay on either side.
@@ -78,25 +100,11 @@ class DistributionOfThree(FourChoices, NumberedTask):
     name: ClassVar[str] = "distribution-of-three"
     version: ClassVar[int] = 1
 
-    withheld: int = 0
-    max_problems: rules.SetSize = 10_000
-    shapes: GlyphSet | None = None
     training_problems: rules.SetSize | None = None
-    validation_problems: CountOrNone = 0
-    variations: tuple[Variation, ...] = ()
-    training_variation: Variation | None = None
 
     @property
-    def _fewest(self) -> int:
-        return 4
-
-    @property
-    def length(self) -> int:
-        """Number of images of a problem: five of the array, four to choose from."""
-        return 9
-
-    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
-        return _kinds(images, 3)
+    def _row_length(self) -> int:
+        return 3
 
     def _counts(
         self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]], most: int, *, shared: bool
@@ -118,12 +126,6 @@ class DistributionOfThree(FourChoices, NumberedTask):
         choices = np.take_along_axis(four, _selected(drawing, len(four), 4, 3, 2, 1), axis=1)
         return [_array(first_row, second_row, choices)]
 
-    def _answers(
-        self, likeness: Float[Tensor, "batch time time"]
-    ) -> Float[Tensor, "batch candidate"]:
-        """Score choices that the first row holds and the second row lacks."""
-        return _lacking(likeness, 3)
-
 
 _SHORTEST: Final = 3
 _LONGEST: Final = 20
@@ -131,7 +133,7 @@ _LONGEST: Final = 20
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DistributionOfN(FourChoices, NumberedTask):
+class DistributionOfN(_EqualRows):
     """Which image completes the second row, so that both rows hold the same n?
 
     **Task.** The first row of n images, the first n − 1 of the second row, and four choices: 2n + 3
@@ -175,11 +177,6 @@ class DistributionOfN(FourChoices, NumberedTask):
 
     Args:
         row_length: Number of images of a row, n, from 3 to 20.
-        withheld: Number of images that training never shows, m.
-        max_problems: Largest number of problems of a set.
-        shapes: The images; `None` for the built-in 100 glyphs.
-        validation_problems: Number of validation problems, on images that no other regime shows
-            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If rows are shorter than 3 or longer than 20, or fewer than n + 1 images stay
@@ -193,12 +190,6 @@ class DistributionOfN(FourChoices, NumberedTask):
     version: ClassVar[int] = 1
 
     row_length: int = 8
-    withheld: int = 0
-    max_problems: rules.SetSize = 10_000
-    shapes: GlyphSet | None = None
-    validation_problems: CountOrNone = 0
-    variations: tuple[Variation, ...] = ()
-    training_variation: Variation | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -206,20 +197,12 @@ class DistributionOfN(FourChoices, NumberedTask):
         super().__post_init__()
 
     @property
-    def _fewest(self) -> int:
-        return self.row_length + 1
-
-    @property
-    def length(self) -> int:
-        """Number of images of a problem: 2n − 1 of the array, four to choose from."""
-        return 2 * self.row_length - 1 + rules.NUM_CHOICES
+    def _row_length(self) -> int:
+        return self.row_length
 
     @property
     def _size(self) -> tuple[int, ...]:
         return (self.row_length,)
-
-    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
-        return _kinds(images, self.row_length)
 
     def _columns(
         self, branch: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
@@ -232,18 +215,6 @@ class DistributionOfN(FourChoices, NumberedTask):
         offered = np.concatenate([missing, two, outside], axis=1)
         choices = np.take_along_axis(offered, _selected(drawing, count, 4, 3, 2, 1), axis=1)
         return [_array(first_row, second_row, choices)]
-
-    def _answers(
-        self, likeness: Float[Tensor, "batch time time"]
-    ) -> Float[Tensor, "batch candidate"]:
-        """Score choices that the first row holds and the second row lacks."""
-        return _lacking(likeness, self.row_length)
-
-
-def _kinds(images: int, row_length: int) -> tuple[rules.Kind, ...]:
-    """Return one kind: n images in the order of the first row, then the order of the second row."""
-    first_row = range(images, images - row_length, -1)
-    return (rules.Kind(name="array", radices=(*first_row, *range(row_length, 0, -1))),)
 
 
 def _rows(
@@ -272,13 +243,3 @@ def _array(
         "rows": np.stack([first_row, second_row], axis=1),
         "choices": choices,
     }
-
-
-def _lacking(
-    likeness: Float[Tensor, "batch time time"], row_length: int
-) -> Float[Tensor, "batch candidate"]:
-    """Score choices by their likeness to the first row, less that to the second row."""
-    choices = likeness[:, -rules.NUM_CHOICES :]
-    first_row = choices[:, :, :row_length].amax(dim=2)
-    second_row = choices[:, :, row_length : -rules.NUM_CHOICES].amax(dim=2)
-    return first_row - second_row

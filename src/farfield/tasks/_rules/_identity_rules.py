@@ -6,30 +6,83 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
+import einops
 import numpy as np
 import torch
-from jaxtyping import Float
-from torch import Tensor
+from jaxtyping import Int64
 
 from farfield.core import Stream
-from farfield.tasks._protocol._draws import integers
-from farfield.tasks._protocol._task import CountOrNone
+from farfield.tasks._protocol._draws import arrangement, integers
 from farfield.tasks._rules import _abstract_rules as rules
-from farfield.tasks._rules._abstract_rules import (
-    FourChoices,
-    NumberedTask,
-    kinds_of_two_rows,
-    two_rows,
-)
-from farfield.tasks._rules._glyph_set import GlyphSet
-from farfield.tasks._rules._variation import Variation
+from farfield.tasks._rules._abstract_rules import FourChoices, NumberedTask
 
-_LAST_RULES = ("ABA", "ABB", "AAA")
+
+class _TwoRows(FourChoices, NumberedTask):
+    """Base of tasks with two rows of one pattern over other images; the second lacks an image."""
+
+    _patterns: ClassVar[tuple[str, ...]]
+    """Patterns of one or two letters."""
+    _missing: ClassVar[int]
+    """Position of the missing image in the second row."""
+
+    @property
+    def _fewest(self) -> int:
+        return 4
+
+    @property
+    def length(self) -> int:
+        """Number of images of a problem: five of the array, four to choose from."""
+        return 9
+
+    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
+        """List kinds by pattern: four different choices in order, then the letters of both rows."""
+        choices = tuple(range(images, images - 4, -1))
+        return tuple(
+            rules.Kind(
+                name=name, radices=(*choices, *range(4, 4 - 2 * rules.num_letters(name), -1))
+            )
+            for name in self._patterns
+        )
+
+    def _columns(
+        self, branch: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
+    ) -> list[rules.Columns]:
+        del branch
+        columns = []
+        for rule, (pattern, kind) in enumerate(zip(self._patterns, digits, strict=True)):
+            choices, rows = _two_rows(pattern, pool, kind)
+            known = np.delete(rows[:, 1], self._missing, axis=1)
+            columns.append(
+                {
+                    "index": np.concatenate([rows[:, 0], known, choices], axis=1),
+                    "target": (choices == rows[:, 1, self._missing, None]).argmax(axis=1),
+                    "rule": np.full(len(rows), rule),
+                    "rows": rows,
+                    "choices": choices,
+                }
+            )
+        return columns
+
+
+def _two_rows(
+    pattern: str, pool: np.ndarray, digits: rules.Digits
+) -> tuple[Int64[np.ndarray, "batch candidate"], Int64[np.ndarray, "batch row time"]]:
+    """Return choices and both rows of numbered problems, as images of `pool`.
+
+    Args:
+        pattern: Name of the pattern of both rows.
+        pool: The images.
+        digits: Problems of a kind.
+    """
+    choices = pool[arrangement(digits[:, :4])]
+    letters = np.take_along_axis(choices, arrangement(digits[:, 4:]), axis=1)
+    of_row = einops.rearrange(letters, "batch (row letter) -> row batch letter", row=2)
+    return choices, np.stack([rules.spelled(pattern, row) for row in of_row], axis=1)
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class IdentityRules(FourChoices, NumberedTask):
+class IdentityRules(_TwoRows):
     """Which image continues the second row by the pattern of the first?
 
     **Task.** Nine images: a first row of the pattern ABA, ABB or AAA, the first two images of a
@@ -71,14 +124,9 @@ class IdentityRules(FourChoices, NumberedTask):
     released code; the text says no more than that there are four.
 
     Args:
-        withheld: Number of images that training never shows, m.
-        max_problems: Largest number of problems of a set.
-        shapes: The images; `None` for the built-in 100 glyphs.
         thirds: Whether each pattern has exactly a third of a set.
         training_problems: Number of training problems; `None` for as many as `max_problems`
             allows. Where there are fewer, they come again.
-        validation_problems: Number of validation problems, on images that no other regime shows
-            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If fewer than four images stay on either side.
@@ -89,27 +137,11 @@ class IdentityRules(FourChoices, NumberedTask):
 
     name: ClassVar[str] = "identity-rules"
     version: ClassVar[int] = 1
+    _patterns: ClassVar[tuple[str, ...]] = ("ABA", "ABB", "AAA")
+    _missing: ClassVar[int] = 2
 
-    withheld: int = 0
-    max_problems: rules.SetSize = 10_000
-    shapes: GlyphSet | None = None
     thirds: bool = False
     training_problems: rules.SetSize | None = None
-    validation_problems: CountOrNone = 0
-    variations: tuple[Variation, ...] = ()
-    training_variation: Variation | None = None
-
-    @property
-    def _fewest(self) -> int:
-        return 4
-
-    @property
-    def length(self) -> int:
-        """Number of images of a problem: five of the array, four to choose from."""
-        return 9
-
-    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
-        return kinds_of_two_rows(_LAST_RULES, images)
 
     def _counts(
         self, branch: Stream, kinds: Mapping[str, Sequence[rules.Kind]], most: int, *, shared: bool
@@ -127,15 +159,7 @@ class IdentityRules(FourChoices, NumberedTask):
             for regime, equal in counts.items()
         }
 
-    def _columns(
-        self, branch: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
-    ) -> list[rules.Columns]:
-        del branch
-        return _arrays(_LAST_RULES, 2, pool, digits)
-
-    def _answers(
-        self, likeness: Float[Tensor, "batch time time"]
-    ) -> Float[Tensor, "batch candidate"]:
+    def _answers(self, likeness: rules.Likeness) -> rules.Outputs:
         """Compare the last image of the first row with both before it."""
         as_second = likeness[:, 2, 1] > likeness[:, 2, 0]
         return torch.where(as_second[:, None], likeness[:, 5:, 4], likeness[:, 5:, 3])
@@ -150,12 +174,9 @@ def _drawn_counts(branch: Stream, kinds: Sequence[rules.Kind], equal: list[int])
     return [int(count) for count in np.bincount(patterns, minlength=len(kinds))]
 
 
-_MIDDLE_RULES: Final = ("ABA", "AAA", "ABB", "AAB")
-
-
 @final
 @dataclass(frozen=True, kw_only=True)
-class IdentityRulesMiddle(FourChoices, NumberedTask):
+class IdentityRulesMiddle(_TwoRows):
     """Which image is the middle of the second row, by the pattern of the first?
 
     **Task.** Nine images: a first row of the pattern ABA, AAA, ABB or AAB, the first and the last
@@ -203,13 +224,6 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
     whose choices it has. AAB is new here: without it the ends of the second row would give ABB
     away. Each pattern has exactly its share, as in the released code.
 
-    Args:
-        withheld: Number of images that training never shows, m.
-        max_problems: Largest number of problems of a set.
-        shapes: The images; `None` for the built-in 100 glyphs.
-        validation_problems: Number of validation problems, on images that no other regime shows
-            (see `docs/tasks.md`); 0 for no such regime.
-
     Raises:
         ValueError: If fewer than four images stay on either side.
 
@@ -219,35 +233,10 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
 
     name: ClassVar[str] = "identity-rules-middle"
     version: ClassVar[int] = 1
+    _patterns: ClassVar[tuple[str, ...]] = ("ABA", "AAA", "ABB", "AAB")
+    _missing: ClassVar[int] = 1
 
-    withheld: int = 0
-    max_problems: rules.SetSize = 10_000
-    shapes: GlyphSet | None = None
-    validation_problems: CountOrNone = 0
-    variations: tuple[Variation, ...] = ()
-    training_variation: Variation | None = None
-
-    @property
-    def _fewest(self) -> int:
-        return 4
-
-    @property
-    def length(self) -> int:
-        """Number of images of a problem: five of the array, four to choose from."""
-        return 9
-
-    def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
-        return kinds_of_two_rows(_MIDDLE_RULES, images)
-
-    def _columns(
-        self, branch: Stream, pool: np.ndarray, digits: Sequence[rules.Digits]
-    ) -> list[rules.Columns]:
-        del branch
-        return _arrays(_MIDDLE_RULES, 1, pool, digits)
-
-    def _answers(
-        self, likeness: Float[Tensor, "batch time time"]
-    ) -> Float[Tensor, "batch candidate"]:
+    def _answers(self, likeness: rules.Likeness) -> rules.Outputs:
         """Find the pattern that fits both rows, then the choice that it asks for."""
         choices = likeness[:, 5:, :5]
         first, last = choices[:, :, 3], choices[:, :, 4]
@@ -259,35 +248,8 @@ class IdentityRulesMiddle(FourChoices, NumberedTask):
 
 
 _SIGNS: Final = ((-1, -1, 1, 1), (1, 1, 1, 1), (-1, 1, -1, -1), (1, -1, -1, -1))
-"""Signs of the patterns of `_MIDDLE_RULES`: 1 for equal images, −1 for others.
+"""Signs of the patterns of `IdentityRulesMiddle`: 1 for equal images, −1 for others.
 
 First and middle, middle and last, first and last image of the first row; both ends of the second
 row.
 """
-
-
-def _arrays(
-    patterns: Sequence[str], missing: int, pool: np.ndarray, digits: Sequence[rules.Digits]
-) -> list[rules.Columns]:
-    """Make columns of each pattern: both rows without one image, and the choices.
-
-    Args:
-        patterns: Pattern of each kind.
-        missing: Position of the missing image in the second row.
-        pool: The images.
-        digits: Problems of each kind by number.
-    """
-    columns = []
-    for rule, (pattern, kind) in enumerate(zip(patterns, digits, strict=True)):
-        choices, rows = two_rows(pattern, pool, kind)
-        known = np.delete(rows[:, 1], missing, axis=1)
-        columns.append(
-            {
-                "index": np.concatenate([rows[:, 0], known, choices], axis=1),
-                "target": (choices == rows[:, 1, missing, None]).argmax(axis=1),
-                "rule": np.full(len(rows), rule),
-                "rows": rows,
-                "choices": choices,
-            }
-        )
-    return columns

@@ -9,13 +9,11 @@ from typing import ClassVar, Final, final
 
 import einops
 import numpy as np
-from jaxtyping import Float, Int64
-from torch import Tensor
+from jaxtyping import Int64
 
 from farfield.core import Stream
 from farfield.tasks._protocol._answers import binary_outputs
 from farfield.tasks._protocol._draws import arrangement
-from farfield.tasks._protocol._task import CountOrNone
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import (
     PATTERNS,
@@ -24,8 +22,6 @@ from farfield.tasks._rules._abstract_rules import (
     num_letters,
     spelled,
 )
-from farfield.tasks._rules._glyph_set import GlyphSet
-from farfield.tasks._rules._variation import Variation
 
 
 @final
@@ -69,14 +65,6 @@ class RelationalMatchToSample(YesNo, NumberedTask):
     needs five images on either side and gives no rule for other small numbers of images than
     five: there, each problem of the rarer kind is repeated equally often.
 
-    Args:
-        withheld: Number of images that training never shows, m.
-        max_problems: Largest number of problems of a set.
-        shapes: The images; `None` for the built-in 100 glyphs.
-        softmax: Whether the answer is two logits rather than one (positive: the second pair).
-        validation_problems: Number of validation problems, on images that no other regime shows
-            (see `docs/tasks.md`); 0 for no such regime.
-
     Raises:
         ValueError: If fewer than five images stay on either side.
 
@@ -86,14 +74,6 @@ class RelationalMatchToSample(YesNo, NumberedTask):
 
     name: ClassVar[str] = "relational-match-to-sample"
     version: ClassVar[int] = 1
-
-    withheld: int = 0
-    max_problems: rules.SetSize = 10_000
-    shapes: GlyphSet | None = None
-    softmax: bool = False
-    validation_problems: CountOrNone = 0
-    variations: tuple[Variation, ...] = ()
-    training_variation: Variation | None = None
 
     @property
     def _fewest(self) -> int:
@@ -134,9 +114,7 @@ class RelationalMatchToSample(YesNo, NumberedTask):
             for relation, (own, kind) in enumerate(zip(pairs, digits, strict=True))
         ]
 
-    def _answers(
-        self, likeness: Float[Tensor, "batch time time"]
-    ) -> Float[Tensor, "batch candidate"]:
+    def _answers(self, likeness: rules.Likeness) -> rules.Outputs:
         """Compare the images of each pair; one of the target pairs is more alike than the other."""
         source, first, second = (likeness[:, start, start + 1] for start in (0, 2, 4))
         is_same = 2 * source > first + second
@@ -193,13 +171,7 @@ class TripleMatchToSample(YesNo, NumberedTask):
     they do not. The answer is one sigmoid unit, or two logits and a softmax: `softmax=True`.
 
     Args:
-        withheld: Number of images that training never shows, m.
-        max_problems: Largest number of problems of a set.
-        shapes: The images; `None` for the built-in 100 glyphs.
-        softmax: Whether the answer is two logits rather than one (positive: the second triple).
         all_patterns: Whether AAA and ABC take part.
-        validation_problems: Number of validation problems, on images that no other regime shows
-            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If fewer than six images stay on either side, or eight with `all_patterns`.
@@ -211,14 +183,7 @@ class TripleMatchToSample(YesNo, NumberedTask):
     name: ClassVar[str] = "triple-match-to-sample"
     version: ClassVar[int] = 1
 
-    withheld: int = 0
-    max_problems: rules.SetSize = 10_000
-    shapes: GlyphSet | None = None
-    softmax: bool = False
     all_patterns: bool = False
-    validation_problems: CountOrNone = 0
-    variations: tuple[Variation, ...] = ()
-    training_variation: Variation | None = None
 
     @property
     def _fewest(self) -> int:
@@ -259,9 +224,7 @@ class TripleMatchToSample(YesNo, NumberedTask):
             for relation, kind in zip(self._relations, digits, strict=True)
         ]
 
-    def _answers(
-        self, likeness: Float[Tensor, "batch time time"]
-    ) -> Float[Tensor, "batch candidate"]:
+    def _answers(self, likeness: rules.Likeness) -> rules.Outputs:
         """Compare the positions of each triple, then the source with both triples."""
         triples = [likeness[:, start : start + 3, start : start + 3] for start in (0, 3, 6)]
         first, second = ((triples[0] - one).square().sum((1, 2)) for one in triples[1:])

@@ -16,16 +16,31 @@ from farfield.core import Problems, Stream
 from farfield.core.internal import check_fields
 from farfield.tasks._protocol._answers import binary_outputs
 from farfield.tasks._protocol._draws import arrangement
-from farfield.tasks._protocol._task import TRAINING, CountOrNone, Regime, check_number, regimes_at
+from farfield.tasks._protocol._task import TRAINING, Regime, check_number, regimes_at
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._abstract_rules import NumberedTask, RuleTask, YesNo
-from farfield.tasks._rules._glyph_set import GlyphSet
-from farfield.tasks._rules._variation import Variation
+
+
+class _TwoImages(YesNo, RuleTask):
+    """Base of tasks that ask whether two images differ."""
+
+    @property
+    def _fewest(self) -> int:
+        return 2
+
+    @property
+    def length(self) -> int:
+        """Number of images of a problem: two."""
+        return 2
+
+    def _answers(self, likeness: rules.Likeness) -> rules.Outputs:
+        """Compare the two images."""
+        return binary_outputs(likeness[:, 0, 1] < rules.ALIKE, self.num_outputs)
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SameDifferent(YesNo, NumberedTask):
+class SameDifferent(_TwoImages, NumberedTask):
     """Are the two images the same?
 
     **Task.** Two images; the answer is 0 if they are the same and 1 if they differ.
@@ -61,14 +76,6 @@ class SameDifferent(YesNo, NumberedTask):
     needs no more same pairs than there are (m = 98: two), each is used once, and a set that is cut
     to `max_problems` keeps equal numbers of both answers.
 
-    Args:
-        withheld: Number of images that training never shows, m.
-        max_problems: Largest number of problems of a set.
-        shapes: The images; `None` for the built-in 100 glyphs.
-        softmax: Whether the answer is two logits rather than one (positive: different).
-        validation_problems: Number of validation problems, on images that no other regime shows
-            (see `docs/tasks.md`); 0 for no such regime.
-
     Raises:
         ValueError: If fewer than two images stay on either side.
 
@@ -88,23 +95,6 @@ class SameDifferent(YesNo, NumberedTask):
     name: ClassVar[str] = "same-different"
     version: ClassVar[int] = 1
     _with_replacement: ClassVar[bool] = True
-
-    withheld: int = 0
-    max_problems: rules.SetSize = 10_000
-    shapes: GlyphSet | None = None
-    softmax: bool = False
-    validation_problems: CountOrNone = 0
-    variations: tuple[Variation, ...] = ()
-    training_variation: Variation | None = None
-
-    @property
-    def _fewest(self) -> int:
-        return 2
-
-    @property
-    def length(self) -> int:
-        """Number of images of a problem: two."""
-        return 2
 
     def _kinds(self, images: int) -> tuple[rules.Kind, ...]:
         """List the kinds of same and of different pairs, in the order of their targets."""
@@ -131,12 +121,6 @@ class SameDifferent(YesNo, NumberedTask):
         same, different = digits
         return _answered([np.repeat(pool[same], 2, axis=1), pool[arrangement(different)]])
 
-    def _answers(
-        self, likeness: Float[Tensor, "batch time time"]
-    ) -> Float[Tensor, "batch candidate"]:
-        """Compare the two images."""
-        return binary_outputs(likeness[:, 0, 1] < rules.ALIKE, self.num_outputs)
-
 
 def _answered(rows: Sequence[np.ndarray]) -> list[rules.Columns]:
     """Make columns of rows: the same images first, with the answer 0, then others with 1."""
@@ -149,7 +133,7 @@ def _answered(rows: Sequence[np.ndarray]) -> list[rules.Columns]:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class TintedSameDifferent(YesNo, RuleTask):
+class TintedSameDifferent(_TwoImages):
     """Are the two images the same, whatever their tint?
 
     **Task.** Two images of one tint, light or dark; the answer is 0 if they are the same and 1 if
@@ -196,14 +180,6 @@ class TintedSameDifferent(YesNo, RuleTask):
     image that gives away the answer is the plainest shortcut there is. Tints are gray levels: items
     stay images of height and width, and every encoder reads them.
 
-    Args:
-        withheld: Number of images that training never shows, m.
-        max_problems: Largest number of problems of a set.
-        shapes: The images; `None` for the built-in 100 glyphs.
-        softmax: Whether the answer is two logits rather than one (positive: different).
-        validation_problems: Number of validation problems, on images that no other regime shows
-            (see `docs/tasks.md`); 0 for no such regime.
-
     Raises:
         ValueError: If fewer than two images stay on either side.
 
@@ -213,23 +189,6 @@ class TintedSameDifferent(YesNo, RuleTask):
 
     name: ClassVar[str] = "tinted-same-different"
     version: ClassVar[int] = 1
-
-    withheld: int = 0
-    max_problems: rules.SetSize = 10_000
-    shapes: GlyphSet | None = None
-    softmax: bool = False
-    validation_problems: CountOrNone = 0
-    variations: tuple[Variation, ...] = ()
-    training_variation: Variation | None = None
-
-    @property
-    def _fewest(self) -> int:
-        return 2
-
-    @property
-    def length(self) -> int:
-        """Number of images of a problem: two."""
-        return 2
 
     @property
     def _identical_regimes(self) -> tuple[Regime, ...]:
@@ -258,12 +217,6 @@ class TintedSameDifferent(YesNo, RuleTask):
     def _fonts(self) -> tuple[Float[Tensor, "tinted height width"], ...]:
         """Load the images in their other fonts, tinted."""
         return tuple(_tints(other) for other in super()._fonts())
-
-    def _answers(
-        self, likeness: Float[Tensor, "batch time time"]
-    ) -> Float[Tensor, "batch candidate"]:
-        """Compare the two images."""
-        return binary_outputs(likeness[:, 0, 1] < rules.ALIKE, self.num_outputs)
 
 
 def _tints(
@@ -343,12 +296,6 @@ class AllSame(YesNo, NumberedTask):
 
     Args:
         num_images: Number of images of a problem, k, from 2 to 20.
-        withheld: Number of images that training never shows, m.
-        max_problems: Largest number of problems of a set.
-        shapes: The images; `None` for the built-in 100 glyphs.
-        softmax: Whether the answer is two logits rather than one (positive: not all the same).
-        validation_problems: Number of validation problems, on images that no other regime shows
-            (see `docs/tasks.md`); 0 for no such regime.
 
     Raises:
         ValueError: If a problem has less than 2 or more than 20 images, or fewer than two images
@@ -362,13 +309,6 @@ class AllSame(YesNo, NumberedTask):
     version: ClassVar[int] = 1
 
     num_images: int = 6
-    withheld: int = 0
-    max_problems: rules.SetSize = 10_000
-    shapes: GlyphSet | None = None
-    softmax: bool = False
-    validation_problems: CountOrNone = 0
-    variations: tuple[Variation, ...] = ()
-    training_variation: Variation | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -427,9 +367,7 @@ class AllSame(YesNo, NumberedTask):
         columns = _answered(rows)
         return [{**own, "odd": np.full(len(own["target"]), odd)} for odd, own in enumerate(columns)]
 
-    def _answers(
-        self, likeness: Float[Tensor, "batch time time"]
-    ) -> Float[Tensor, "batch candidate"]:
+    def _answers(self, likeness: rules.Likeness) -> rules.Outputs:
         """Compare all images."""
         differs = (likeness < rules.ALIKE).flatten(1).any(dim=1)
         return binary_outputs(differs, self.num_outputs)
