@@ -5,8 +5,8 @@ from __future__ import annotations
 import fnmatch
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -27,7 +27,7 @@ from farfield.records import Record, Store
 from farfield.reports._profile._theme import Theme
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Report, Row
-from farfield.reproductions import Table
+from farfield.reproductions import Claim, Table
 from farfield.tasks import ProblemTask
 from farfield.training import trained_network
 from farfield.training.internal import problems_of_run
@@ -188,6 +188,34 @@ class Figure:
             if fnmatch.fnmatchcase(quantity, saying.of):
                 return saying.words
         return ""
+
+
+def figure(
+    key: str,
+    title: str,
+    claims: Iterable[Claim] | Table,
+    *exhibits: Exhibit,
+    says: Mapping[str, str] | None = None,
+    quick_networks: int = 10,
+) -> Figure:
+    """Build a figure from claims and exhibits.
+
+    Args:
+        key: Name on the command line.
+        title: Title of the figure.
+        claims: The claims behind the figure; or a table of them, with the claims that are not
+            shown but judged beside them.
+        exhibits: Measurements beyond their scores.
+        says: Statements of the paper by the quantities that they are on; `*` matches anything.
+        quick_networks: Networks of each cell in the quick budget.
+    """
+    known = claims if isinstance(claims, Table) else Table(key=key, title=title, claims=(*claims,))
+    return Figure(
+        table=replace(known, key=key, title=title),
+        exhibits=exhibits,
+        says=tuple(Quote(of=of, words=words) for of, words in (says or {}).items()),
+        quick_networks=quick_networks,
+    )
 
 
 class LookedInto(NamedTuple):

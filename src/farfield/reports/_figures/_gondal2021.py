@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reports._exhibits._exhibit import Exhibit, Figure, Quote
+from farfield.reports._exhibits._exhibit import figure
 from farfield.reports._exhibits._images import scored_matrix
 from farfield.reports._exhibits._routing import routing_paths, types_by_iteration
 from farfield.reports._exhibits._scores import against_columns
 from farfield.reports._exhibits._sweeps import functions_removed, iterations_at_test
-from farfield.reproductions import TABLES, Table
+from farfield.reproductions import TABLES
 from farfield.reproductions.gondal2021 import DATA_SETS, FUNCTIONS, SMALL_ITERATIONS
 from farfield.tasks import VALIDATION
 
@@ -22,100 +22,84 @@ INTERPRETERS: Final = ("NI", "NI, places")
 SIZES: Final = ("", ", small")
 
 
-def _figure(
-    number: str, title: str, chosen: Table, exhibit: Exhibit, says: tuple[Quote, ...] = ()
-) -> Figure:
-    return Figure(
-        table=Table(key=f"gondal2021/{number}", title=title, claims=chosen.claims),
-        exhibits=(exhibit,),
-        says=says,
-        quick_networks=1,
-    )
-
-
-FIGURE_3: Final = _figure(
-    "figure-3",
+FIGURE_3: Final = figure(
+    "gondal2021/figure-3",
     "Paths of elements through the functions",
-    DIGITS.select(*(f"{slug}/validation" for slug in ALONE)),
+    DIGITS.select(*(f"{slug}/validation" for slug in ALONE)).claims,
     routing_paths(regime=VALIDATION),
-    (Quote(of="similarity", words="“variations (but also similarities)” (Figure 3)"),),
+    says={"similarity": "“variations (but also similarities)” (Figure 3)"},
+    quick_networks=1,
 )
-FIGURE_4: Final = _figure(
-    "figure-4",
+FIGURE_4: Final = figure(
+    "gondal2021/figure-4",
     "Types of elements, iteration by iteration",
-    DIGITS.select("ni-two-scripts*/validation"),
+    DIGITS.select("ni-two-scripts*/validation").claims,
     types_by_iteration(regime=VALIDATION),
-    (Quote(of="rise", words="“more clustered in the later function iterations” (Figure 4)"),),
+    says={"rise": "“more clustered in the later function iterations” (Figure 4)"},
+    quick_networks=1,
 )
-FIGURE_5A: Final = _figure(
-    "figure-5a",
+FIGURE_5A: Final = figure(
+    "gondal2021/figure-5a",
     "Adaptation to K-MNIST after few examples",
-    K_MNIST.select(*(f"samples-*/{slug}/*" for slug in (*ALONE, "vit", "vit-small"))),
+    K_MNIST.select(*(f"samples-*/{slug}/*" for slug in (*ALONE, "vit", "vit-small"))).claims,
     against_columns(
         label="training samples",
         pairs=tuple((f"{row}{size}", f"ViT{size}") for size in SIZES for row in INTERPRETERS),
         apart_to=250,
     ),
-    (
-        Quote(
-            of="difference",
-            words="NI “significantly outperform” ViT “in the low-data regime” (section 4.2)",
-        ),
-    ),
+    says={"difference": "NI “significantly outperform” ViT “in the low-data regime” (section 4.2)"},
+    quick_networks=1,
 )
-FIGURE_5B: Final = _figure(
-    "figure-5b",
+FIGURE_5B: Final = figure(
+    "gondal2021/figure-5b",
     "Functions added after training",
-    K_MNIST.select("functions-*"),
+    K_MNIST.select("functions-*").claims,
     against_columns(label="functions"),
+    quick_networks=1,
 )
-FIGURE_5C: Final = _figure(
-    "figure-5c",
+FIGURE_5C: Final = figure(
+    "gondal2021/figure-5c",
     "Functions removed after training",
-    DIGITS.select(*(f"{slug}/{name}" for slug in ALONE for name in DATA_SETS)),
+    DIGITS.select(*(f"{slug}/{name}" for slug in ALONE for name in DATA_SETS)).claims,
     functions_removed(numbers=tuple(range(FUNCTIONS))),
-    (Quote(of="step", words="“performance degrades gracefully” (Figure 5c)"),),
+    says={"step": "“performance degrades gracefully” (Figure 5c)"},
+    quick_networks=1,
 )
-FIGURE_6: Final = _figure(
-    "figure-6",
+FIGURE_6: Final = figure(
+    "gondal2021/figure-6",
     "Adaptation with the functions of training, and with new ones",
     K_MNIST.select(
         *(f"samples-*/{row}/*" for row in ("ni", "ni-small", "ni-functions-destroyed*"))
-    ),
+    ).claims,
     against_columns(
         label="training samples",
         pairs=tuple((f"NI{size}", f"NI, functions destroyed{size}") for size in SIZES),
     ),
-    (Quote(of="difference", words="intact functions do better (Figure 6)"),),
+    says={"difference": "intact functions do better (Figure 6)"},
+    quick_networks=1,
 )
 
 
-FIGURE_7: Final = Figure(
-    table=Table(
-        key="gondal2021/figure-7",
-        title="A matrix of our own, and what each model makes of its candidates",
-        claims=TABLE_2_GENERATED.select(f"neutral/*+tcn/{VALIDATION}").claims,
-    ),
-    exhibits=(scored_matrix(regime=VALIDATION),),
-    says=(Quote(of="shown", words="one problem that NI gets right, and ViT and WReN do not"),),
+FIGURE_7: Final = figure(
+    "gondal2021/figure-7",
+    "A matrix of our own, and what each model makes of its candidates",
+    TABLE_2_GENERATED.select(f"neutral/*+tcn/{VALIDATION}").claims,
+    scored_matrix(regime=VALIDATION),
+    says={"shown": "one problem that NI gets right, and ViT and WReN do not"},
     quick_networks=1,
 )
 """First validation problem that is generated; the paper shows one of the published problems."""
 
-FIGURE_8: Final = Figure(
-    table=Table(
-        key="gondal2021/figure-8",
-        title="Fewer function iterations at test, progressive matrices of our own",
-        claims=TABLE_2_GENERATED.select("*/ni+tcn/[!v]*").claims,
-    ),
-    exhibits=(iterations_at_test(numbers=tuple(range(1, SMALL_ITERATIONS + 1))),),
-    says=(
-        Quote(
-            of="half",
-            words="“at least 70% of its original performance” with half of the compute "
-            "(section 4.3)",
-        ),
-    ),
+FIGURE_8: Final = figure(
+    "gondal2021/figure-8",
+    "Fewer function iterations at test, progressive matrices of our own",
+    TABLE_2_GENERATED.select("*/ni+tcn/[!v]*").claims,
+    iterations_at_test(numbers=tuple(range(1, SMALL_ITERATIONS + 1))),
+    says={
+        "half": (
+            "“at least 70% of its original performance” with half of the compute (section 4.3)"
+        )
+    },
     quick_networks=1,
 )
 """Generated problems, half of the iterations is two; in the paper: published problems, four."""

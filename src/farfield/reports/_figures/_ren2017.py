@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 from typing import Final
 
-from farfield.reports._exhibits._exhibit import Figure, Quote
+from farfield.reports._exhibits._exhibit import Figure, figure
 from farfield.reports._exhibits._images import restorations
 from farfield.reports._exhibits._layers import activation_curves, constants_by_layer, response_pairs
 from farfield.reports._exhibits._scores import scores_by_setting
@@ -27,20 +27,15 @@ FIGURE_7: Final = ("comic", "face")
 
 def _figure(number: int, images: tuple[str, ...]) -> Figure:
     table = CAPTIONS.select(*(f"{image}/*" for image in images))
-    return Figure(
-        table=Table(
-            key=f"ren2017/figure-{number}",
-            title="Images of Set14 enlarged by 4",
-            claims=table.claims,
-        ),
-        exhibits=(restorations(regime="set14", images=images),),
-        says=tuple(
-            Quote(
-                of=f"{claim.group}/{claim.row.replace('*', '[*]')}",
-                words=f"{claim.published} dB (Figure {number})",
-            )
-            for claim in table.claims
-        ),
+    return figure(
+        f"ren2017/figure-{number}",
+        "Images of Set14 enlarged by 4",
+        table.claims,
+        restorations(regime="set14", images=images),
+        says={
+            f"{one.group}/{one.row.replace('*', '[*]')}": f"{one.published} dB (Figure {number})"
+            for one in table.claims
+        },
         quick_networks=1,
     )
 
@@ -48,13 +43,11 @@ def _figure(number: int, images: tuple[str, ...]) -> Figure:
 FIGURE_4_IMAGES: Final = _figure(4, FIGURE_4)
 FIGURE_7_IMAGES: Final = _figure(7, FIGURE_7)
 
-T91_IMAGES: Final = Figure(
-    table=Table(
-        key="ren2017/restorations-t91",
-        title="Images of Set14 enlarged by 3 after 3,000 steps on T91",
-        claims=T91.select("psnr/*/set14").claims,
-    ),
-    exhibits=(restorations(regime="set14", images=(*FIGURE_4, *FIGURE_7)),),
+T91_IMAGES: Final = figure(
+    "ren2017/restorations-t91",
+    "Images of Set14 enlarged by 3 after 3,000 steps on T91",
+    T91.select("psnr/*/set14").claims,
+    restorations(regime="set14", images=(*FIGURE_4, *FIGURE_7)),
     quick_networks=3,
 )
 """Figure without a published counterpart, of networks that one core trains in minutes."""
@@ -63,103 +56,88 @@ IMAGES: Final = (FIGURE_4_IMAGES, FIGURE_7_IMAGES, T91_IMAGES)
 """Figures of images."""
 
 
-FIGURE_2: Final = Figure(
-    table=Table(
-        key="ren2017/figure-2",
-        title="Divisive normalization and a ReLU as an activation function",
-        claims=TABLE_7_CIFAR.select("cifar10/dn/test").claims,
-    ),
-    exhibits=(activation_curves(),),
+FIGURE_2: Final = figure(
+    "ren2017/figure-2",
+    "Divisive normalization and a ReLU as an activation function",
+    TABLE_7_CIFAR.select("cifar10/dn/test").claims,
+    activation_curves(),
     quick_networks=1,
 )
 """Constants and inputs: chosen by Farfield, as the paper names none."""
 
-DEPTH: Final = (
-    Quote(of="*/depth", words="“it tends to decrease with depth” (section 4.1)"),
-    Quote(of="*/last", words="“in the last convolution layer it approaches 0” (section 4.1)"),
-)
+DEPTH: Final = {
+    "*/depth": "“it tends to decrease with depth” (section 4.1)",
+    "*/last": "“in the last convolution layer it approaches 0” (section 4.1)",
+}
 
-FIGURE_3: Final = Figure(
-    table=Table(
-        key="ren2017/figure-3",
-        title="Learned constants of ResNet-32 against input scales",
-        claims=RESNET.select("*/dn-star/test").claims,
-    ),
-    exhibits=(constants_by_layer(regime="test"),),
+FIGURE_3: Final = figure(
+    "ren2017/figure-3",
+    "Learned constants of ResNet-32 against input scales",
+    RESNET.select("*/dn-star/test").claims,
+    constants_by_layer(regime="test"),
     says=DEPTH,
     quick_networks=1,
 )
 
-FIGURE_3_NARROW: Final = Figure(
-    table=Table(
-        key="ren2017/figure-3-narrow",
-        title="Learned constants of a narrow ResNet-32 against input scales, JPEG copies",
-        claims=RESNET_NARROW.select("dn-star/test", "dn-learned/test").claims,
-    ),
-    exhibits=(constants_by_layer(regime="test"),),
+FIGURE_3_NARROW: Final = figure(
+    "ren2017/figure-3-narrow",
+    "Learned constants of a narrow ResNet-32 against input scales, JPEG copies",
+    RESNET_NARROW.select("dn-star/test", "dn-learned/test").claims,
+    constants_by_layer(regime="test"),
     says=DEPTH,
     quick_networks=1,
 )
 
-PAIR_CAPTIONS: Final = tuple(
-    Quote(of=f"{glob.escape(row)}/{quantity}", words=f"{value} (Figure 5)")
+PAIR_CAPTIONS: Final = {
+    f"{glob.escape(row)}/{quantity}": f"{value} (Figure 5)"
     for row, values in DEPENDENCE.items()
     for quantity, value in zip(QUANTITIES, values, strict=True)
-)
-FIRST: Final = response_pairs(layer="core.convolutions.0", regime="test")
-"""Pairs of channels of the first convolution, before anything is normalized."""
+}
 
 
-def _of_figure_5(table: Table, group: str) -> Table:
-    """Select the cells of the rows of Figure 5."""
-    claims = (
-        claim
-        for claim in table.claims
-        if (claim.regime, claim.group) == ("test", group) and claim.row in DEPENDENCE
+def _figure_5(table: Table, group: str) -> Figure:
+    """Build Figure 5 of the cells of its rows."""
+    return figure(
+        f"ren2017/figure-5{'' if group else '-narrow'}",
+        f"Responses of pairs of channels, {'CIFAR-10' if group else 'JPEG copies'}",
+        (
+            claim
+            for claim in table.claims
+            if (claim.regime, claim.group) == ("test", group) and claim.row in DEPENDENCE
+        ),
+        response_pairs(layer="core.convolutions.0", regime="test"),
+        says=PAIR_CAPTIONS,
+        quick_networks=1,
     )
-    narrow = "" if group else "-narrow"
-    return Table(
-        key=f"ren2017/figure-5{narrow}",
-        title=f"Responses of pairs of channels, {'CIFAR-10' if group else 'JPEG copies'}",
-        claims=tuple(claims),
-    )
 
 
-FIGURE_5: Final = Figure(
-    table=_of_figure_5(TABLE_7_CIFAR, "cifar10"),
-    exhibits=(FIRST,),
-    says=PAIR_CAPTIONS,
-    quick_networks=1,
-)
-"""Images and estimate of mutual information: chosen by Farfield, as the paper names neither."""
+FIGURE_5: Final = _figure_5(TABLE_7_CIFAR, "cifar10")
+"""Images and estimate of mutual information: chosen by Farfield, as the paper names neither.
 
-FIGURE_5_NARROW: Final = Figure(
-    table=_of_figure_5(CIFAR_NARROW, ""), exhibits=(FIRST,), says=PAIR_CAPTIONS, quick_networks=1
-)
+Pairs of channels of the first convolution, before anything is normalized.
+"""
 
-CHOICES: Final = (
-    Quote(of="?N/σ", words="“sigma makes the most contributions” (appendix A)"),
-    Quote(of="[BL]N/α", words="“much gain for the original version of LN and BN” (appendix A)"),
-)
+FIGURE_5_NARROW: Final = _figure_5(CIFAR_NARROW, "")
 
-FIGURE_6: Final = Figure(
-    table=Table(
-        key="ren2017/figure-6",
-        title="Smoothing constants and L1 penalties on validation images of CIFAR",
-        claims=SETTINGS.claims,
-    ),
-    exhibits=(scores_by_setting(),),
+CHOICES: Final = {
+    "?N/σ": "“sigma makes the most contributions” (appendix A)",
+    "[BL]N/α": "“much gain for the original version of LN and BN” (appendix A)",
+}
+
+FIGURE_6: Final = figure(
+    "ren2017/figure-6",
+    "Smoothing constants and L1 penalties on validation images of CIFAR",
+    SETTINGS.claims,
+    scores_by_setting(),
     says=CHOICES,
     quick_networks=1,
 )
 
-FIGURE_6_NARROW: Final = Figure(
-    table=Table(
-        key="ren2017/figure-6-narrow",
-        title="Smoothing constants and L1 penalties on validation images, JPEG copies",
-        claims=SETTINGS_NARROW.claims,
-    ),
-    exhibits=(scores_by_setting(),),
+FIGURE_6_NARROW: Final = figure(
+    "ren2017/figure-6-narrow",
+    "Smoothing constants and L1 penalties on validation images, JPEG copies",
+    SETTINGS_NARROW.claims,
+    scores_by_setting(),
     says=CHOICES,
     quick_networks=1,
 )

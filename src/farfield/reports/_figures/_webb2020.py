@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reports._exhibits._exhibit import Figure, Quote
+from farfield.reports._exhibits._exhibit import Figure, figure
 from farfield.reports._exhibits._representations import embeddings_by_dimension
 from farfield.reports._exhibits._time_courses import time_courses
-from farfield.reproductions import Table
+from farfield.reproductions import Claim
 from farfield.reproductions.webb2020 import PAPER
 
 LOSS: Final = 0.2
@@ -17,89 +17,56 @@ supplement shows curves and names no level."""
 QUICK_NETWORKS: Final = 2
 
 
-def _rows(key: str, title: str, regime: str, *rows: str) -> Table:
+def _rows(regime: str, *rows: str) -> list[Claim]:
     """Select rows of Table 1, in one regime."""
-    claims = [
-        claim
-        for claim in PAPER.tables["table-1"].claims
-        if claim.regime == regime and claim.row in rows
-    ]
-    return Table(key=f"webb2020/{key}", title=title, claims=tuple(claims))
+    claims = PAPER.tables["table-1"].claims
+    return [claim for claim in claims if claim.regime == regime and claim.row in rows]
 
 
-FIGURE_S1: Final = Figure(
-    table=_rows(
-        "figure-s1",
-        "Training loss of models with context or batch normalization",
-        "training",
-        "Context norm.",
-        "Batch norm.",
-    ),
-    exhibits=(time_courses(level=LOSS, metric="loss", falling=True),),
-    says=(
-        Quote(
-            of="*", words="“considerably faster” than with layer or no normalization (supplement 3)"
-        ),
-    ),
+FIGURE_S1: Final = figure(
+    "webb2020/figure-s1",
+    "Training loss of models with context or batch normalization",
+    _rows("training", "Context norm.", "Batch norm."),
+    time_courses(level=LOSS, metric="loss", falling=True),
+    says={"*": "“considerably faster” than with layer or no normalization (supplement 3)"},
     quick_networks=QUICK_NETWORKS,
 )
 
-FIGURE_S2: Final = Figure(
-    table=_rows(
-        "figure-s2",
-        "Training loss of models with layer or no normalization",
-        "training",
-        "Layer norm.",
-        "No norm.",
-    ),
-    exhibits=(time_courses(level=LOSS, metric="loss", falling=True),),
-    says=(
-        Quote(of="*", words="slower: “note the difference in scale of the X axes” (supplement 3)"),
-    ),
+FIGURE_S2: Final = figure(
+    "webb2020/figure-s2",
+    "Training loss of models with layer or no normalization",
+    _rows("training", "Layer norm.", "No norm."),
+    time_courses(level=LOSS, metric="loss", falling=True),
+    says={"*": "slower: “note the difference in scale of the X axes” (supplement 3)"},
     quick_networks=QUICK_NETWORKS,
 )
 
-SHARES: Final = tuple(
-    Quote(of=f"{row}/share", words=f"{share} % on average over the networks (supplement 5)")
+SHARES: Final = {
+    f"{row}/share": f"{share} % on average over the networks (supplement 5)"
     for row, share in (("context-norm", 80), ("batch-norm", 62), ("no-norm", 90))
-)
-TRAINED: Final = (
-    Quote(
-        of="context-norm/*",
-        words="“closely tracked a linear function of the underlying values” (supplement 5)",
-    ),
-    Quote(of="batch-norm/*", words="“only weakly matched a linear fit” (supplement 5)"),
-    Quote(of="no-norm/*", words="“a non-monotonic relationship” (supplement 5)"),
-)
-ELSEWHERE: Final = (
-    Quote(
-        of="context-norm/*",
-        words="“a considerable degree of similarity” to the training region (supplement 5)",
-    ),
-    Quote(
-        of="batch-norm/*", words="“a greater degree of variability” between regions (supplement 5)"
-    ),
-    Quote(
-        of="no-norm/*",
-        words="the non-monotonic function of training “completely absent” (supplement 5)",
-    ),
-)
+}
+TRAINED: Final = {
+    "context-norm/*": "“closely tracked a linear function of the underlying values” (supplement 5)",
+    "batch-norm/*": "“only weakly matched a linear fit” (supplement 5)",
+    "no-norm/*": "“a non-monotonic relationship” (supplement 5)",
+}
+ELSEWHERE: Final = {
+    "context-norm/*": "“a considerable degree of similarity” to the training region (supplement 5)",
+    "batch-norm/*": "“a greater degree of variability” between regions (supplement 5)",
+    "no-norm/*": "the non-monotonic function of training “completely absent” (supplement 5)",
+}
 
 
 def _embeddings(region: int) -> Figure:
     """Build the figure of the embeddings in one region, counted from 1."""
     number, trained = region + 2, region == 1
-    return Figure(
-        table=_rows(
-            f"figure-s{number}",
-            f"Embeddings against what they show, region {region}{' (training)' * trained}",
-            "training" if trained else f"region-{region}",
-            "Context norm.",
-            "Batch norm.",
-            "No norm.",
-        ),
-        exhibits=(embeddings_by_dimension(),),
-        says=SHARES + (TRAINED if trained else ELSEWHERE),
+    regime = "training" if trained else f"region-{region}"
+    return figure(
+        f"webb2020/figure-s{number}",
+        f"Embeddings against what they show, region {region}{' (training)' * trained}",
+        _rows(regime, "Context norm.", "Batch norm.", "No norm."),
+        embeddings_by_dimension(),
+        says=SHARES | (TRAINED if trained else ELSEWHERE),
         quick_networks=QUICK_NETWORKS,
     )
 
