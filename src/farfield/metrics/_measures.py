@@ -27,8 +27,8 @@ class Measure:
 
     name: str
     label: str
-    percent: bool
-    lower_is_better: bool
+    percent: bool = False
+    lower_is_better: bool = False
     lowest: float = 0.0
     highest: float = math.inf
 
@@ -79,75 +79,33 @@ class Measure:
 
 
 MEASURES: Final[dict[str, Measure]] = {
-    "accuracy": Measure(
-        name="accuracy", label="accuracy", percent=True, lower_is_better=False, highest=1.0
-    ),
-    "cross-entropy": Measure(
-        name="cross-entropy", label="cross-entropy", percent=False, lower_is_better=True
-    ),
-    "ece": Measure(
-        name="ece",
-        label="expected calibration error",
-        percent=True,
-        lower_is_better=True,
-        highest=1.0,
-    ),
-    "error": Measure(name="error", label="error", percent=True, lower_is_better=True, highest=1.0),
-    "fid": Measure(
-        name="fid", label="Fréchet distance of features", percent=False, lower_is_better=True
-    ),
-    "is": Measure(
-        name="is", label="inception score", percent=False, lower_is_better=False, lowest=1.0
-    ),
-    "length": Measure(
-        name="length", label="steps of an episode", percent=False, lower_is_better=False
-    ),
-    "loss": Measure(  # that of an agent's policy may be below 0
-        name="loss", label="loss", percent=False, lower_is_better=True, lowest=-math.inf
-    ),
-    "mse": Measure(name="mse", label="mean squared error", percent=False, lower_is_better=True),
-    "nll": Measure(
-        name="nll", label="negative log-likelihood", percent=False, lower_is_better=True
-    ),
-    "perplexity": Measure(
-        name="perplexity", label="perplexity", percent=False, lower_is_better=True, lowest=1.0
-    ),
-    "psnr": Measure(
-        name="psnr",
-        label="peak signal-to-noise ratio in decibels",
-        percent=False,
-        lower_is_better=False,
-        lowest=-math.inf,
-    ),
-    "r2": Measure(
-        name="r2",
-        label="coefficient of determination",
-        percent=False,
-        lower_is_better=False,
-        lowest=-math.inf,
-        highest=1.0,
-    ),
-    "return": Measure(
-        name="return",
-        label="sum of rewards",
-        percent=False,
-        lower_is_better=False,
-        lowest=-math.inf,
-    ),
-    "ssim": Measure(
-        name="ssim",
-        label="structural similarity",
-        percent=False,
-        lower_is_better=False,
-        lowest=-1.0,
-        highest=1.0,
-    ),
-    "success": Measure(
-        name="success", label="success", percent=True, lower_is_better=False, highest=1.0
-    ),
-    "top-5": Measure(
-        name="top-5", label="top-5 accuracy", percent=True, lower_is_better=False, highest=1.0
-    ),
+    measure.name: measure
+    for measure in (
+        Measure(name="accuracy", label="accuracy", percent=True, highest=1.0),
+        Measure(name="cross-entropy", label="cross-entropy", lower_is_better=True),
+        Measure(
+            name="ece",
+            label="expected calibration error",
+            percent=True,
+            lower_is_better=True,
+            highest=1.0,
+        ),
+        Measure(name="error", label="error", percent=True, lower_is_better=True, highest=1.0),
+        Measure(name="fid", label="Fréchet distance of features", lower_is_better=True),
+        Measure(name="is", label="inception score", lowest=1.0),
+        Measure(name="length", label="steps of an episode"),
+        # The loss of an agent's policy may be below 0.
+        Measure(name="loss", label="loss", lower_is_better=True, lowest=-math.inf),
+        Measure(name="mse", label="mean squared error", lower_is_better=True),
+        Measure(name="nll", label="negative log-likelihood", lower_is_better=True),
+        Measure(name="perplexity", label="perplexity", lower_is_better=True, lowest=1.0),
+        Measure(name="psnr", label="peak signal-to-noise ratio in decibels", lowest=-math.inf),
+        Measure(name="r2", label="coefficient of determination", lowest=-math.inf, highest=1.0),
+        Measure(name="return", label="sum of rewards", lowest=-math.inf),
+        Measure(name="ssim", label="structural similarity", lowest=-1.0, highest=1.0),
+        Measure(name="success", label="success", percent=True, highest=1.0),
+        Measure(name="top-5", label="top-5 accuracy", percent=True, highest=1.0),
+    )
 }
 """Measures by their name in records."""
 
