@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import Problems, Stream
-from farfield.core.internal import Limits, NonNegativeFloat, PositiveFloat, Size, check_fields
+from farfield.core.internal import Checked, Limits, NonNegativeFloat, PositiveFloat, Size
 from farfield.functional.internal import as_fractions, square_mask
 from farfield.tasks import Regime
 from farfield.tasks.internal import axes_of
@@ -29,7 +29,7 @@ Loss = Callable[[Tensor, Problems], Tensor]
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FGSM:
+class FGSM(Checked):
     r"""Step of the items along the sign of the loss gradient, of one size for all numbers.
 
     $$x' = \operatorname{clip}\left(x + \epsilon \operatorname{sign} \nabla_x \ell(f(x), y)\right)$$
@@ -52,9 +52,6 @@ class FGSM:
     of: str
     bounds: tuple[float, float] | None = None
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     @property
     def regime(self) -> Regime:
         """Regime of attacked problems."""
@@ -75,7 +72,7 @@ class FGSM:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class PGD:
+class PGD(Checked):
     r"""Projected gradient descent: steps along the sign of the loss gradient within a box.
 
     $$x_{t + 1} = \Pi\left(x_t + \alpha \operatorname{sign} \nabla_x \ell(f(x_t), y)\right)$$
@@ -109,9 +106,6 @@ class PGD:
     of: str
     random_start: bool = True
     bounds: tuple[float, float] | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def regime(self) -> Regime:
@@ -166,11 +160,8 @@ def _step(
     return dataclasses.replace(problems, items=moved)
 
 
-class NetworkChange:
+class NetworkChange(Checked):
     """Change of the network that answers; a subclass is a frozen dataclass with a `network`."""
-
-    def __post_init__(self) -> None:
-        check_fields(self)  # type: ignore[arg-type]
 
     def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
         """Return the problems, unchanged.
@@ -184,14 +175,11 @@ class NetworkChange:
         return problems
 
 
-class _ImageChange:
+class _ImageChange(Checked):
     """Change of the images of problems, which no network and no loss enters.
 
     A subclass is a frozen dataclass that changes the images (`_change`).
     """
-
-    def __post_init__(self) -> None:
-        check_fields(self)  # type: ignore[arg-type]
 
     def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
         """Change the images of problems.

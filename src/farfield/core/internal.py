@@ -31,6 +31,7 @@ from farfield.core._arguments import extend_arguments as extend_arguments
 from farfield.core._arguments import hints_of as hints_of
 from farfield.core._arguments import is_instance as is_instance
 from farfield.core._arguments import kind_of as kind_of
+from farfield.core._checked import Checked as Checked
 from farfield.core._json import from_line as from_line
 from farfield.core._json import to_line as to_line
 from farfield.core._networks import EncodesItems as EncodesItems

@@ -21,11 +21,11 @@ import numpy as np
 import torch
 
 from farfield.core.internal import (
+    Checked,
     NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
-    check_fields,
     excerpt,
 )
 from farfield.execution._executors import (
@@ -240,7 +240,7 @@ TIMEOUTS: Final = 1_000_000
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Slurm:
+class Slurm(Checked):
     """Trains networks as jobs of Slurm, whose records and weights this process writes.
 
     All machines must see `folder` and the folder of records at the same paths. A job that is
@@ -266,9 +266,6 @@ class Slurm:
     gpus: NonNegativeInt = 0
     hours: PositiveFloat = 24.0
     jobs: PositiveInt = 100
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def run(
         self, orders: Iterable[Order], report: Callable[[News], None]
@@ -377,7 +374,7 @@ PATIENCE: Final = 10.0
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Ray:
+class Ray(Checked):
     """Trains networks as tasks of a Ray cluster, whose records and weights this process writes.
 
     A task draws or finds its data where it runs; only the description of the experiment is sent
@@ -412,9 +409,6 @@ class Ray:
     gpus: NonNegativeFloat = 0.0
     retries: NonNegativeInt = 3
     shared: bool = False
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def run(
         self, orders: Iterable[Order], report: Callable[[News], None]

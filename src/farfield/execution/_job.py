@@ -16,7 +16,7 @@ from typing import Final, final, get_args
 import torch
 
 from farfield.core import FarfieldError
-from farfield.core.internal import NonNegativeInt, check_fields, kind_of, lacks_memory, printable
+from farfield.core.internal import Checked, NonNegativeInt, kind_of, lacks_memory, printable
 from farfield.experiments import Experiment
 from farfield.records import Record, StoreError
 from farfield.records.internal import BusyError
@@ -27,7 +27,7 @@ LOGGER: Final = logging.getLogger("farfield")
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class Job(Checked):
     """One network to train: an experiment and a seed.
 
     Args:
@@ -40,9 +40,6 @@ class Job:
 
     experiment: Experiment
     seed: NonNegativeInt
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 def distinct_jobs(jobs: Iterable[Job]) -> list[Job]:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from farfield.core import Stream
 from farfield.core.internal import (
+    Checked,
     Depth,
     Dropout,
     PositiveInt,
@@ -109,7 +110,7 @@ class HasOutShape(Protocol):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Passes:
+class Passes(Checked):
     """Several passes of a network, with neural function modules on its layers: `MultiPass`.
 
     Args:
@@ -131,9 +132,6 @@ class Passes:
     shared: bool = False
     first_reads: bool = False
     rules: NFMRules | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def around(self, network: nn.Module, generator: torch.Generator) -> MultiPass:
         """Build the passes of a network.
@@ -169,7 +167,7 @@ class Passes:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class MapNetwork:
+class MapNetwork(Checked):
     """A network that answers from maps of an image: an encoder to maps and their reader.
 
     Args:
@@ -185,9 +183,6 @@ class MapNetwork:
     reader: Spec = Spec(MLPReader)
     maps: Spec = Spec(ConvMaps)
     passes: Passes | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """Build the network for `task`, with initial weights from `stream`.
@@ -289,7 +284,7 @@ class LoadedNetwork:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Judge:
+class Judge(Checked):
     """A classifier by which generated images are judged.
 
     Its weights are those of a file (`LoadedNetwork`), or of networks that were trained before:
@@ -309,13 +304,10 @@ class Judge:
     model: Architecture
     layer: str
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class GANNetwork:
+class GANNetwork(Checked):
     """A generator and a discriminator of images, each a `Spec`.
 
     Args:
@@ -333,9 +325,6 @@ class GANNetwork:
     generator: Spec = Spec(ResNetGenerator)
     discriminator: Spec = Spec(ResNetDiscriminator)
     judge: Judge | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """Build the network for `task`, with initial weights from `stream`.

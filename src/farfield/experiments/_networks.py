@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from farfield.core import ArgumentError, Problems, Stream, stream
 from farfield.core.internal import (
+    Checked,
     Dropout,
     NonNegativeFloat,
     PositiveFloat,
@@ -84,7 +85,7 @@ class ForSomeTasks(Protocol):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Network:
+class Network(Checked):
     r"""A relational network: encoder, context and reasoner, each a `Spec`.
 
     Args:
@@ -98,9 +99,6 @@ class Network:
     reasoner: Spec
     encoder: Spec = Spec(ConvEncoder)
     context: Spec | None = Spec(ContextNorm)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """Build the network for `task`, with initial weights from `stream`."""
@@ -155,7 +153,7 @@ class ScoringNetwork:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class AutoencoderNetwork:
+class AutoencoderNetwork(Checked):
     """An autoencoder of single items: encoder and decoder, each a `Spec`.
 
     Args:
@@ -166,9 +164,6 @@ class AutoencoderNetwork:
     encoder: Spec = Spec(FrameEncoder)
     decoder: Spec = Spec(FrameDecoder)
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """Build the network for `task`, with initial weights from `stream`."""
         parts = Parts(task, stream)
@@ -177,7 +172,7 @@ class AutoencoderNetwork:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class PredictionNetwork:
+class PredictionNetwork(Checked):
     """A predictor of the next item: encoder, context, predictor and decoder, each a `Spec`.
 
     Encoder and decoder are those of an `AutoencoderNetwork`: an experiment that starts from one
@@ -196,9 +191,6 @@ class PredictionNetwork:
     context: Spec | None = Spec(PastNorm)
     predictor: Spec = Spec(NextEmbedding)
     decoder: Spec = Spec(FrameDecoder)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """Build the network for `task`, with initial weights from `stream`."""
@@ -272,7 +264,7 @@ class SequenceNetwork:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class RollOutNetwork:
+class RollOutNetwork(Checked):
     """A network that predicts frames and goes on from its own: its parts, each a `Spec`.
 
     Args:
@@ -289,9 +281,6 @@ class RollOutNetwork:
     encoder: Spec = Spec(LinearEncoder)
     decoder: Spec = Spec(LinearDecoder)
     rounded: bool = False
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """Build the network for `task`, with initial weights from `stream`.
@@ -314,7 +303,7 @@ class RollOutNetwork:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SetNetwork:
+class SetNetwork(Checked):
     """A network that reads a set through tokens: encoder and core, each a `Spec`.
 
     An encoder that makes a set of each item (`PatchEncoder`, `ComponentEncoder`) is for problems
@@ -344,9 +333,6 @@ class SetNetwork:
     shared: bool = False
     shared_head: bool = False
     places_std: NonNegativeFloat = 1.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """Build the network for `task`, with initial weights from `stream`.
@@ -388,7 +374,7 @@ class SetNetwork:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class AgentNetwork:
+class AgentNetwork(Checked):
     """An agent with memory: encoder and core, each a `Spec`, and outputs for actions and value.
 
     Args:
@@ -403,9 +389,6 @@ class AgentNetwork:
     core: Spec
     encoder: Spec = Spec(PlanesEncoder)
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     def build(self, task: Environment, stream: Stream) -> nn.Module:
         """Build the agent for `task`, with initial weights from `stream`."""
         parts = Parts(task, stream)
@@ -419,7 +402,7 @@ class AgentNetwork:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class QuantileNetwork:
+class QuantileNetwork(Checked):
     """An agent without memory: encoder and implicit quantiles of the return of every action.
 
     Args:
@@ -433,9 +416,6 @@ class QuantileNetwork:
 
     encoder: Spec = Spec(PlanesEncoder)
     head: Spec = Spec(QuantileHead)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def build(self, task: Environment, stream: Stream) -> nn.Module:
         """Build the agent for `task`, with initial weights from `stream`."""

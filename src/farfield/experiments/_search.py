@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 
 from farfield.core import ArgumentError, stream
-from farfield.core.internal import NonNegativeInt, Size, UnknownNameError, check_fields
+from farfield.core.internal import Checked, NonNegativeInt, Size, UnknownNameError, check_fields
 from farfield.experiments._describe import Json, describe, restore
 from farfield.experiments._experiment import Experiment, source_of_value
 from farfield.experiments._spec import field_of, with_field
@@ -249,7 +249,7 @@ def _check_metric(experiment: Experiment, metric: str) -> None:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class ScoredTrial:
+class ScoredTrial(Checked):
     """One combination of values of a search, with the scores of its networks.
 
     Args:
@@ -261,9 +261,6 @@ class ScoredTrial:
     values: tuple[Any, ...]
     key: str
     scores: tuple[float | None, ...]
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def mean(self) -> float | None:

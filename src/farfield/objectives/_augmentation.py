@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import TRAINING, Problems, Stream, tap_layers
-from farfield.core.internal import Depth, Limits, NonNegativeInt, Size, check_fields
+from farfield.core.internal import Checked, Depth, Limits, NonNegativeInt, Size, check_fields
 from farfield.functional.internal import square_mask
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 from farfield.objectives._pillow_operations import change_images
@@ -22,7 +22,7 @@ from farfield.objectives._supervised import Supervised
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class CropAndFlip(Objective):
+class CropAndFlip(Checked, Objective):
     r"""Another learning rule, on images that are shifted and mirrored at random.
 
     Every image gets a border of zeros, of which a window of its size is cut out at a random
@@ -48,9 +48,6 @@ class CropAndFlip(Objective):
     objective: Objective = Supervised()
     padding: NonNegativeInt = 2
     flip: bool = True
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def sets(self) -> tuple[str, ...]:
@@ -155,7 +152,7 @@ def crop_and_flip(
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Cutout(Objective):
+class Cutout(Checked, Objective):
     r"""The mean of the task's loss over the batch, with a square of every image set to zero.
 
     $$L = \frac{1}{B} \sum_b \ell(f(m_b \odot x_b), y_b)$$
@@ -179,9 +176,6 @@ class Cutout(Objective):
 
     size: Size = 16
     layer: str | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Draw row and column of the center of each square.

@@ -12,14 +12,14 @@ import torch
 from torch import Tensor
 
 from farfield.core import TRAINING, Problems, Stream
-from farfield.core.internal import Fraction, Limits, NonNegativeFloat, Size, check_fields
+from farfield.core.internal import Checked, Fraction, Limits, NonNegativeFloat, Size
 from farfield.functional import consistency
 from farfield.functional.internal import as_fractions, probabilities, squared_distance
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConsistencyRule(Objective):
+class ConsistencyRule(Checked, Objective):
     """A learning rule that reads, beside the training problems, a set of problems to agree on.
 
     Args:
@@ -30,9 +30,6 @@ class ConsistencyRule(Objective):
     """
 
     consistency: str = TRAINING
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def sets(self) -> tuple[str, ...]:

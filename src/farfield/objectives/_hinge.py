@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from farfield.core import TRAINING, Problems, Stream
-from farfield.core.internal import NonNegativeFloat, check_fields
+from farfield.core.internal import Checked, NonNegativeFloat
 from farfield.functional.internal import as_fractions
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 
@@ -69,7 +69,7 @@ _TASK = "farfield.tasks.ImageGeneration"
 
 
 @dataclass(frozen=True, kw_only=True)
-class HingeRule(Objective):
+class HingeRule(Checked, Objective):
     """One side of the hinge loss, with terms of other methods.
 
     Args:
@@ -79,9 +79,6 @@ class HingeRule(Objective):
 
     info_max: NonNegativeFloat = 0.0
     rotation: NonNegativeFloat = 0.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Remember nothing; the problems are checked.

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from farfield.core import TRAINING, Problems, Stream, tap_layers
 from farfield.core.internal import (
+    Checked,
     EncodesItems,
     HasMixingLayers,
     PositiveFloat,
@@ -275,7 +276,7 @@ class _Mixing:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Mixup(Objective):
+class Mixup(Checked, Objective):
     r"""The task's loss on mixtures of pairs of problems, weighed as their items are.
 
     $$L = \frac{1}{B} \sum_b \lambda\, \ell(f(\tilde x_b), y_b)
@@ -298,9 +299,6 @@ class Mixup(Objective):
     """
 
     alpha: PositiveFloat = 1.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Draw the weight of the first of each pair, and positions of the second.

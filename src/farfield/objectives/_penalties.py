@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import tap_layers
-from farfield.core.internal import NonNegativeFloat, check_fields
+from farfield.core.internal import Checked, NonNegativeFloat, check_fields
 from farfield.objectives._objective import Objective, Tensors, Update
 
 AbsoluteMean = tuple[Tensor, int]
@@ -104,7 +104,7 @@ class ActivationL1(Objective):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class CenteredL1(Objective):
+class CenteredL1(Checked, Objective):
     r"""The mean of the task's loss, and the mean absolute centered input of the normalizers.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b)
@@ -136,9 +136,6 @@ class CenteredL1(Objective):
     version: ClassVar[int] = 2  # the first one averaged steps
     weight: NonNegativeFloat = 0.01
     mean_over_steps: bool = False
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """Compute the mean loss and the weighted penalty.

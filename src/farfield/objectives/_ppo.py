@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core.internal import Fraction, NonNegativeFloat, PositiveFloat, Size, check_fields
+from farfield.core.internal import Checked, Fraction, NonNegativeFloat, PositiveFloat, Size
 from farfield.functional.internal import (
     clipped_policy_loss,
     clipped_value_loss,
@@ -20,7 +20,7 @@ from farfield.objectives._objective import Objective, Tensors, Update
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class PPO(Objective):
+class PPO(Checked, Objective):
     r"""Proximal policy optimization: clipped policy loss and value loss, less the entropy.
 
     $$L = \frac{1}{B} \sum_b \left(-\min(\rho_b A_b, \mathrm{clip}(\rho_b, 1 - \epsilon,
@@ -76,9 +76,6 @@ class PPO(Objective):
     reward_clip: PositiveFloat | None = None
     scale_rewards: bool = False
     divergence_limit: PositiveFloat | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def advantages(
         self,

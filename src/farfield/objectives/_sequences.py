@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from farfield.core import TRAINING, Problems, Stream
-from farfield.core.internal import NonNegativeFloat, check_fields
+from farfield.core.internal import Checked, NonNegativeFloat
 from farfield.objectives._objective import Bound, Carry, Objective, Tensors, Update
 from farfield.objectives._supervised import Supervised
 
@@ -21,7 +21,7 @@ _OWN = "objective."
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class CarriedState(Objective):
+class CarriedState(Checked, Objective):
     r"""Another learning rule, on a network that goes on from its state after the batch before.
 
     $$(y_t, s_t) = f(x_t, \bar s_{t-1})$$
@@ -44,9 +44,6 @@ class CarriedState(Objective):
     in_lanes: ClassVar[bool] = True
 
     objective: Objective = Supervised()
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def sets(self) -> tuple[str, ...]:
@@ -117,7 +114,7 @@ def _of(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class PredictingEmbeddings(Objective):
+class PredictingEmbeddings(Checked, Objective):
     r"""The mean squared error of predicted embeddings.
 
     $$L = \frac{1}{B (T - 1) H} \sum_{i,t,k} \left(\hat z_{itk} - z_{itk}\right)^2$$
@@ -144,9 +141,6 @@ class PredictingEmbeddings(Objective):
 
     denormalized: bool = False
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """Compute the mean squared error; the task does not score the predictions.
 
@@ -166,7 +160,7 @@ class PredictingEmbeddings(Objective):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Reconstructing(Objective):
+class Reconstructing(Checked, Objective):
     r"""The mean of the task's loss, and of the reconstruction error of the memory.
 
     $$L = \frac{1}{B} \sum_b \left(\ell(f(x_b), y_b) + w \, e(x_b)\right)$$
@@ -189,9 +183,6 @@ class Reconstructing(Objective):
     takes_embeddings: ClassVar[bool] = True
 
     weight: NonNegativeFloat = 1.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """Compute the mean loss and the weighted mean error.

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from farfield.core import TRAINING, Problems, Stream
-from farfield.core.internal import Fraction, check_fields
+from farfield.core.internal import Checked, Fraction
 from farfield.functional import label_smoothing
 from farfield.objectives._consistency import check_classes, check_logits
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
@@ -36,7 +36,7 @@ class Supervised(Objective):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class LabelSmoothing(Objective):
+class LabelSmoothing(Checked, Objective):
     r"""The task's loss for the right class, and a little of that for every class.
 
     $$L = \frac{1}{B} \sum_b (1 - s)\, \ell(f(x_b), y_b) + \frac{s}{K} \sum_k \ell(f(x_b), k)$$
@@ -56,9 +56,6 @@ class LabelSmoothing(Objective):
     """
 
     smoothing: Fraction = 0.1
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Remember nothing; the answers are checked.

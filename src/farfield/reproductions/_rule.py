@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, final
 
-from farfield.core.internal import Limits, PositiveFloat, check_fields
+from farfield.core.internal import Checked, Limits, PositiveFloat
 from farfield.metrics import Difference
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class VerdictRule:
+class VerdictRule(Checked):
     r"""Rule by which a claim counts as reproduced, fixed before the run.
 
     Let $d$ be ours minus the published mean, $I$ its interval with the published rounding in it
@@ -55,9 +55,6 @@ class VerdictRule:
     reach: PositiveFloat = 2.0
     widest: PositiveFloat = 10.0
     confidence: Annotated[float, Limits(above=0, below=1)] = 0.95
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def allowed(self, standard_error: float) -> float:
         """Find the largest difference that counts as none, beside a published standard error."""

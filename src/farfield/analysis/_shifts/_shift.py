@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from farfield.core import Problems, Stream, stream
-from farfield.core.internal import PositiveFloat, check_fields
+from farfield.core.internal import Checked, PositiveFloat, check_fields
 from farfield.tasks import Regime
 
 Group = Literal["light", "detail", "where", "shape", "number", "who", "own"]
@@ -26,7 +26,7 @@ Change = Callable[[Any, float, np.random.Generator], Any]
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Shift:
+class Shift(Checked):
     """Family of changes of items, graded by a strength; at strength 0 items stay unchanged.
 
     All strengths get the same random numbers, so that an item is changed in the same direction by
@@ -60,9 +60,6 @@ class Shift:
     group: Group = "own"
     snap: Callable[..., float] | None = None
     reweights: bool = False
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def __call__(self, items: Any, strength: float, seed: int = 0) -> Any:
         """Change items, or compute their weights; the given items stay unchanged.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, final
 
-from farfield.core.internal import Dropout, Limits, Size, check_fields
+from farfield.core.internal import Checked, Dropout, Limits, Size, check_fields
 
 PositiveInFloat32 = Annotated[float, Limits(at_least=1.2e-38)]
 """Number above 0 in float32 too; less is 0 on some processors."""
@@ -16,7 +16,7 @@ RELEASED_TRUNCATION = 1.4202567871309753
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Functions:
+class Functions(Checked):
     """Options of a function of a `NeuralInterpreter`.
 
     Args:
@@ -41,14 +41,10 @@ class Functions:
     learned_codes: bool = True
     dropout: Dropout = 0.0
 
-    def __post_init__(self) -> None:
-        """Check every part."""
-        check_fields(self)
-
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class TypeMatching:
+class TypeMatching(Checked):
     r"""Options of the type matching of a `NeuralInterpreter`: access of functions to elements.
 
     Args:
@@ -77,10 +73,6 @@ class TypeMatching:
     learned_bandwidth: bool = True
     straight_through: bool = False
     eps: PositiveInFloat32 = 1e-6
-
-    def __post_init__(self) -> None:
-        """Check every part."""
-        check_fields(self)
 
 
 @final
@@ -121,7 +113,7 @@ class Instructions:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Syntax:
+class Syntax(Checked):
     """Options of a `NeuralInterpreter`; the paper's text by default, where that can be trained.
 
     In the text's own form, `Syntax.printed()`, an element about doubles in every iteration: after
@@ -151,10 +143,6 @@ class Syntax:
     instructions: Instructions = Instructions()
     outer_residual: bool = True
     sums_changes: bool | None = None
-
-    def __post_init__(self) -> None:
-        """Check every part."""
-        check_fields(self)
 
     @property
     def changes_are_summed(self) -> bool:

@@ -12,11 +12,11 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core.internal import (
+    Checked,
     Limits,
     NonNegativeFloat,
     Size,
     check_arguments,
-    check_fields,
     extend_arguments,
 )
 from farfield.functional import field_norm, over_channel_groups, over_features, over_images
@@ -27,7 +27,7 @@ from farfield.nn._norm._normalizer import Normalizer
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class MapNormalizer:
+class MapNormalizer(Checked):
     r"""Batch, layer or divisive normalization of maps, made once their number is known.
 
     $$v = z - \mathbb{E}_{\mathcal{A}}[z], \qquad
@@ -55,9 +55,6 @@ class MapNormalizer:
     sigma: NonNegativeFloat = 0.01
     learned_sigma: bool = False
     affine: bool = False
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def __call__(self, num_channels: int, window: int) -> nn.Module:
         """Build the normalizer of a number of maps.

@@ -9,7 +9,7 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from farfield.core.internal import Dropout, NonNegativeFloat, Size, check_fields
+from farfield.core.internal import Checked, Dropout, NonNegativeFloat, Size, check_fields
 from farfield.functional.internal import (
     CommunicationParameters,
     InputAttentionParameters,
@@ -76,7 +76,7 @@ class InputAttention:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Communication:
+class Communication(Checked):
     r"""Options of the communication of the mechanisms of `RIMs`.
 
     Args:
@@ -112,10 +112,6 @@ class Communication:
     dropout: Dropout = 0.0
     init_std: NonNegativeFloat | None = None
 
-    def __post_init__(self) -> None:
-        """Check every part."""
-        check_fields(self)
-
 
 _RELEASED_ATTENTION = InputAttention(bias=False, dropout=0.1, init_std=0.01)
 _RELEASED_COMMUNICATION = Communication(
@@ -125,7 +121,7 @@ _RELEASED_COMMUNICATION = Communication(
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Wiring:
+class Wiring(Checked):
     """The three stages of a step of `RIMs`; the text's by default.
 
     Args:
@@ -144,10 +140,6 @@ class Wiring:
     input_attention: InputAttention | None = InputAttention()
     dynamics: LSTMDynamics | GRUDynamics = LSTMDynamics()
     communication: Communication | None = Communication()
-
-    def __post_init__(self) -> None:
-        """Check every part."""
-        check_fields(self)
 
     @classmethod
     def released(cls, *, gru: bool = False) -> Wiring:

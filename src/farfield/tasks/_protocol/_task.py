@@ -12,7 +12,7 @@ from torch import Tensor
 
 from farfield import core
 from farfield.core import Problems, Stream
-from farfield.core.internal import Limits, UnknownNameError, check_fields
+from farfield.core.internal import Checked, Limits, UnknownNameError
 
 TRAINING: Final = core.TRAINING
 """Name of the one regime a model learns from."""
@@ -176,7 +176,7 @@ Reading = Literal[
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Form:
+class Form(Checked):
     """Form of a problem: the axes of its items, their arrangement, and the kind of answer.
 
     Args:
@@ -200,9 +200,6 @@ class Form:
     axes: tuple[Axis, ...]
     arrangement: Arrangement
     answer: Answer = "once"
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def readings(self) -> tuple[Reading, ...]:

@@ -17,7 +17,7 @@ from jaxtyping import Float, Int64, Shaped, UInt64
 from torch import Tensor
 
 from farfield.core import Problems, Stream, stream
-from farfield.core.internal import LazyItems, Limits, check_fields
+from farfield.core.internal import Checked, LazyItems, Limits
 
 _Levels = Annotated[float, Limits(at_least=0, at_most=255)]
 _Pixels = Annotated[int, Limits(at_least=0, at_most=64)]
@@ -27,7 +27,7 @@ _Degrees = Annotated[float, Limits(at_least=0, at_most=180)]
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Variation:
+class Variation(Checked):
     """Description of how a showing of an image differs from the image.
 
     Every value is drawn anew for each showing, from a separate random stream, so that no two
@@ -58,9 +58,6 @@ class Variation:
     turn: _Degrees = 0.0
     light: _Percent = 0.0
     font: bool = False
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def name(self) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from farfield.core import Stream
-from farfield.core.internal import NonNegativeInt, UnknownNameError, check_fields
+from farfield.core.internal import Checked, NonNegativeInt, UnknownNameError
 from farfield.tasks._protocol._task import TRAINING, Regime, check_number, check_regime, regimes_at
 from farfield.tasks._worlds._checked_worlds import GymnasiumWorlds
 from farfield.tasks._worlds._episodes import random_score
@@ -173,7 +173,7 @@ EPISODES: Final = 10
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Atari:
+class Atari(Checked):
     r"""Play a game of the Atari 2600, seeing four images of its screen.
 
     **Task.** An observation is four gray images of 84×84 pixels, the latest last, four frames
@@ -219,9 +219,6 @@ class Atari:
     game: str = "ms_pacman"
     modes: tuple[NonNegativeInt, ...] = ()
     difficulties: tuple[NonNegativeInt, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def num_actions(self) -> int:
