@@ -12,11 +12,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import Problems, Stream
-from farfield.core.internal import check_fields
 from farfield.tasks._images._image_task import ImageTask, Rows
 from farfield.tasks._protocol._answers import check_outputs
-from farfield.tasks._protocol._draws import UNLABELLED, label_split
-from farfield.tasks._protocol._task import CHANNELS_FIRST, TRAINING, Count, Form
+from farfield.tasks._protocol._draws import UNLABELLED
+from farfield.tasks._protocol._task import TRAINING, Count
 
 
 @final
@@ -78,8 +77,6 @@ class ImageClasses(ImageTask):
 
     name: ClassVar[str] = "image-classes"
     version: ClassVar[int] = 1
-    form: ClassVar[Form] = Form(axes=CHANNELS_FIRST, arrangement="single")
-    training_scored: ClassVar[int] = 2_000
 
     data_set: str = "cifar10"
     training_images: Count = 100_000
@@ -88,18 +85,8 @@ class ImageClasses(ImageTask):
     test_images: Count = 100_000
     binary_cross_entropy: bool = False
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        self._check_images()
-
     def _rows(self, labels: Int64[np.ndarray, " item"], branch: Stream) -> Rows:
-        rows = label_split(
-            labels,
-            self.num_outputs,
-            branch,
-            labels_per_class=self.labels_per_class,
-            validation_per_class=self.validation_per_class,
-        )
+        rows = self._split(labels, branch)
         del rows[UNLABELLED]
         return rows | {TRAINING: rows[TRAINING][: self.training_images]}
 
@@ -173,26 +160,14 @@ class FewLabels(ImageTask):
 
     name: ClassVar[str] = "few-labels"
     version: ClassVar[int] = 1
-    form: ClassVar[Form] = Form(axes=CHANNELS_FIRST, arrangement="single")
-    training_scored: ClassVar[int] = 2_000
 
     data_set: str = "cifar10"
     labels_per_class: Count = 400
     validation_per_class: int = 500
     test_images: Count = 100_000
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        self._check_images()
-
     def _rows(self, labels: Int64[np.ndarray, " item"], branch: Stream) -> Rows:
-        rows = label_split(
-            labels,
-            self.num_outputs,
-            branch,
-            labels_per_class=self.labels_per_class,
-            validation_per_class=self.validation_per_class,
-        )
+        rows = self._split(labels, branch)
         counts = np.bincount(labels[rows[TRAINING]], minlength=self.num_outputs)
         if (fewest := counts.min()) < self.labels_per_class:
             raise ValueError(

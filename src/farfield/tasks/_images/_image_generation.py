@@ -16,11 +16,12 @@ from farfield.core import Problems, Stream
 from farfield.core.internal import UnknownNameError, check_fields
 from farfield.functional.internal import as_fractions
 from farfield.tasks._images._image_classes import ImageClasses
-from farfield.tasks._images._image_task import IMAGE_FILES, TEST, ImageFiles
+from farfield.tasks._images._image_task import IMAGE_FILES, ImageFiles
 from farfield.tasks._points._points import nearly_normal
 from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._draws import permutation, resample
 from farfield.tasks._protocol._task import (
+    TEST,
     TRAINING,
     VALIDATION,
     VALIDATION_PROBLEMS,
@@ -30,9 +31,9 @@ from farfield.tasks._protocol._task import (
     Form,
     Regime,
     SingleItem,
+    alike_regimes,
     check_number,
     check_regime,
-    regimes_at,
 )
 
 _PART: Final = 2_000
@@ -127,9 +128,7 @@ class ImageGeneration(SingleItem):
     @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation where images are held out for it, and the test."""
-        held_out = (VALIDATION,) if self.validation_images else ()
-        names = (TRAINING, *held_out, TEST)
-        return regimes_at("classes that training lacks", dict.fromkeys(names, 0))
+        return alike_regimes("classes that training lacks", self.validation_images)
 
     def with_validation(self) -> ImageGeneration:
         """Copy the task with validation on images that training then lacks."""

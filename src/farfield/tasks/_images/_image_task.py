@@ -16,7 +16,7 @@ from jaxtyping import Float, Float64, Int64, UInt8
 from torch import Tensor
 
 from farfield.core import Problems, Stream
-from farfield.core.internal import UnknownNameError
+from farfield.core.internal import UnknownNameError, check_fields
 from farfield.functional.internal import MeanImages, PixelSpectrum
 from farfield.metrics import expected_calibration_error
 from farfield.metrics.internal import negative_log_likelihood, top_k_accuracy
@@ -54,14 +54,16 @@ from farfield.tasks._files._labelled_images import (
 )
 from farfield.tasks._protocol._abilities import ChannelStatistics
 from farfield.tasks._protocol._answers import ClassTask, check_outputs
-from farfield.tasks._protocol._draws import NO_LABEL, UNLABELLED, permutation
+from farfield.tasks._protocol._draws import NO_LABEL, UNLABELLED, label_split, permutation
 from farfield.tasks._protocol._task import (
-    TRAINING,
+    CHANNELS_FIRST,
+    TEST,
     VALIDATION,
+    Form,
     Regime,
     SingleItem,
+    alike_regimes,
     check_number,
-    regimes_at,
 )
 
 _GRAY: Final = (1, 28, 28)
@@ -303,7 +305,6 @@ def _spectrum(images: Images, statistics: ChannelStatistics) -> Float64[np.ndarr
     return np.concatenate([[(sums / count / 255 - mean) / std], [values], vectors])
 
 
-TEST: Final = "test"
 _TOP: Final = 5
 _BINS: Final = 15
 
@@ -316,13 +317,16 @@ class ImageTask(SingleItem, ClassTask):
 
     name: ClassVar[str]
     version: ClassVar[int]
+    form: ClassVar[Form] = Form(axes=CHANNELS_FIRST, arrangement="single")
+    training_scored: ClassVar[int] = 2_000
 
     data_set: str
+    labels_per_class: int | None
     validation_per_class: int
     test_images: int
 
-    def _check_images(self) -> None:
-        """Raise `ValueError` unless the set of images is known, and has some for training."""
+    def __post_init__(self) -> None:
+        check_fields(self)  # type: ignore[arg-type]  # its classes are dataclasses
         if self.data_set not in IMAGE_FILES:
             raise UnknownNameError("data set", self.data_set, IMAGE_FILES)
         most = self._files.training - 1
@@ -345,9 +349,7 @@ class ImageTask(SingleItem, ClassTask):
     @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation where images are held out for it, and the test."""
-        held_out = (VALIDATION,) if self.validation_per_class else ()
-        names = (TRAINING, *held_out, TEST)
-        return regimes_at("classes that training lacks", dict.fromkeys(names, 0))
+        return alike_regimes("classes that training lacks", self.validation_per_class)
 
     def with_validation(self) -> Self:
         """Copy the task with a tenth of its training images, by class, held out for validation."""
@@ -374,6 +376,18 @@ class ImageTask(SingleItem, ClassTask):
         }
         test = permutation(branch.child("test").numpy(), self._files.test)[: self.test_images]
         return sets | {TEST: _problems(*self._files.read(True), test)}
+
+    def _split(
+        self, labels: Int64[np.ndarray, " item"], branch: Stream
+    ) -> dict[str, Int64[np.ndarray, " batch"]]:
+        """Split the rows of the training file: with labels, without, and for validation."""
+        return label_split(
+            labels,
+            self.num_outputs,
+            branch,
+            labels_per_class=self.labels_per_class,
+            validation_per_class=self.validation_per_class,
+        )
 
     @abstractmethod
     def _rows(self, labels: Int64[np.ndarray, " item"], branch: Stream) -> Rows:

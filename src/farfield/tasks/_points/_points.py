@@ -18,6 +18,7 @@ from farfield.core.internal import Limits, NonNegativeFloat, check_fields
 from farfield.tasks._protocol._answers import ClassTask
 from farfield.tasks._protocol._draws import NO_LABEL, UNLABELLED, integers, label_split, permutation
 from farfield.tasks._protocol._task import (
+    TEST,
     TRAINING,
     VALIDATION,
     VALIDATION_PROBLEMS,
@@ -27,11 +28,10 @@ from farfield.tasks._protocol._task import (
     Form,
     Regime,
     SingleItem,
+    alike_regimes,
     check_number,
-    regimes_at,
 )
 
-TEST: Final = "test"
 Classes = Int64[np.ndarray, " item"]
 Points = Float64[np.ndarray, "item 2"]
 
@@ -54,9 +54,7 @@ class PointTask(SingleItem, ClassTask):
     @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation where it is asked for, and test, all of different points."""
-        held_out = (VALIDATION,) if self.validation_points else ()
-        names = (TRAINING, *held_out, TEST)
-        return regimes_at("classes that training lacks", dict.fromkeys(names, 0))
+        return alike_regimes("classes that training lacks", self.validation_points)
 
     def with_validation(self) -> Self:
         """Copy the task with validation on new points."""

@@ -20,6 +20,9 @@ TRAINING: Final = core.TRAINING
 VALIDATION = "validation"
 """Name of a regime of new problems of the training kind, for model selection."""
 
+TEST: Final = "test"
+"""Name of the test of a task with one test of the training kind."""
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +51,18 @@ def regimes_at(unit: str, distances: Mapping[str, float]) -> tuple[Regime, ...]:
         Regime(name=name, distance=float(distance), unit=unit)
         for name, distance in distances.items()
     )
+
+
+def alike_regimes(unit: str, validation: int, tests: Sequence[str] = (TEST,)) -> tuple[Regime, ...]:
+    """Return training, validation if anything is held out for it, and tests, all at distance 0.
+
+    Args:
+        unit: Unit of the distance.
+        validation: Number of problems or images for validation.
+        tests: Names of the tests.
+    """
+    held_out = (VALIDATION,) if validation else ()
+    return regimes_at(unit, dict.fromkeys((TRAINING, *held_out, *tests), 0))
 
 
 @runtime_checkable

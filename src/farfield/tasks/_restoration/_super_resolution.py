@@ -37,9 +37,9 @@ from farfield.tasks._protocol._task import (
     Form,
     Regime,
     SingleItem,
+    alike_regimes,
     check_number,
     check_regime,
-    regimes_at,
 )
 
 _MOST: Final = 10_000
@@ -249,9 +249,8 @@ class SuperResolution(SingleItem):
     @property
     def regimes(self) -> tuple[Regime, ...]:
         """Training, validation where images are held out for it, and the tests."""
-        held_out = (VALIDATION,) if self.validation_images else ()
-        names = (TRAINING, *held_out, *map(_name, self.tests))
-        return regimes_at("factors of enlargement that training lacks", dict.fromkeys(names, 0))
+        unit, tests = "factors of enlargement that training lacks", [*map(_name, self.tests)]
+        return alike_regimes(unit, self.validation_images, tests)
 
     def with_validation(self) -> SuperResolution:
         """Copy the task with a tenth of its training images held out for validation."""
