@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Protocol, final, runtime_checkable
 import torch
 
 from farfield.core.internal import (
+    Checked,
     Fraction,
     Limits,
     NonNegativeFloat,
@@ -55,16 +56,46 @@ class Optimizer(Protocol):
         ...
 
 
-@final
 @dataclass(frozen=True, kw_only=True)
-class Adam:
-    """Adam, `torch.optim.Adam`.
+class _Elementwise(Checked):
+    """Base of optimizers that step every number of a parameter by itself.
+
+    Args:
+        weight_decay: Added to the gradient, times the weight.
+        undecayed: Patterns of names of parameters that do not decay, e.g. `("*.bias", "*norm*")`.
+    """
+
+    elementwise: ClassVar[bool] = True
+
+    weight_decay: NonNegativeFloat = 0.0
+    undecayed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Moments(_Elementwise):
+    """Base of Adam and its variant.
 
     Args:
         betas: Decay rates of the running means of gradients and of their squares.
         eps: Added to the root of the mean square.
-        weight_decay: Added to the gradient, times the weight.
-        undecayed: Patterns of names of parameters that do not decay, e.g. `("*.bias", "*norm*")`.
+    """
+
+    _torch: ClassVar[type[torch.optim.Adam]]
+
+    betas: tuple[Decay, Decay] = (0.9, 0.999)
+    eps: NonNegativeFloat = 1e-8
+
+    def build(self, groups: Sequence[ParameterGroup], learning_rate: float) -> torch.optim.Adam:
+        """Build the optimizer of torch, fused where the tensors allow it."""
+        return self._torch(
+            list(groups), lr=learning_rate, betas=self.betas, eps=self.eps, fused=_fusible(groups)
+        )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Adam(_Moments):
+    """Adam, `torch.optim.Adam`.
 
     Raises:
         ValueError: If a number is out of range.
@@ -73,33 +104,16 @@ class Adam:
         Kingma and Ba 2015.
     """
 
-    elementwise: ClassVar[bool] = True
-
-    betas: tuple[Decay, Decay] = (0.9, 0.999)
-    eps: NonNegativeFloat = 1e-8
-    weight_decay: NonNegativeFloat = 0.0
-    undecayed: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-    def build(self, groups: Sequence[ParameterGroup], learning_rate: float) -> torch.optim.Adam:
-        """Build the optimizer of torch, fused where the tensors allow it."""
-        return torch.optim.Adam(
-            list(groups), lr=learning_rate, betas=self.betas, eps=self.eps, fused=_fusible(groups)
-        )
+    _torch: ClassVar[type[torch.optim.Adam]] = torch.optim.Adam
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class AdamW:
+class AdamW(_Moments):
     """Adam whose weight decay does not pass through the running means, `torch.optim.AdamW`.
 
     Args:
-        betas: Decay rates of the running means of gradients and of their squares.
-        eps: Added to the root of the mean square.
         weight_decay: Fraction of a weight, times the learning rate, that a step takes off.
-        undecayed: Patterns of names of parameters that do not decay, e.g. `("*.bias", "*norm*")`.
 
     Raises:
         ValueError: If a number is out of range.
@@ -108,33 +122,18 @@ class AdamW:
         Loshchilov and Hutter 2019.
     """
 
-    elementwise: ClassVar[bool] = True
-
-    betas: tuple[Decay, Decay] = (0.9, 0.999)
-    eps: NonNegativeFloat = 1e-8
+    _torch: ClassVar[type[torch.optim.Adam]] = torch.optim.AdamW
     weight_decay: NonNegativeFloat = 0.01
-    undecayed: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-    def build(self, groups: Sequence[ParameterGroup], learning_rate: float) -> torch.optim.AdamW:
-        """Build the optimizer of torch, fused where the tensors allow it."""
-        return torch.optim.AdamW(
-            list(groups), lr=learning_rate, betas=self.betas, eps=self.eps, fused=_fusible(groups)
-        )
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SGD:
+class SGD(_Elementwise):
     """Stochastic gradient descent, `torch.optim.SGD`.
 
     Args:
         momentum: Fraction of the last step that the next one keeps.
         nesterov: Whether the gradient is taken ahead of the step (Nesterov's momentum).
-        weight_decay: Added to the gradient, times the weight.
-        undecayed: Patterns of names of parameters that do not decay, e.g. `("*.bias", "*norm*")`.
 
     Raises:
         ValueError: If a number is out of range, or Nesterov's momentum is 0.
@@ -143,15 +142,11 @@ class SGD:
         Sutskever et al. 2013.
     """
 
-    elementwise: ClassVar[bool] = True
-
     momentum: NonNegativeFloat = 0.0
     nesterov: bool = False
-    weight_decay: NonNegativeFloat = 0.0
-    undecayed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        super().__post_init__()
         if self.nesterov and not self.momentum > 0:
             raise ValueError(f"momentum must be above 0 with nesterov, got {self.momentum}")
 
@@ -164,7 +159,7 @@ class SGD:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class RMSprop:
+class RMSprop(_Elementwise):
     """RMSprop, `torch.optim.RMSprop`.
 
     Args:
@@ -172,8 +167,6 @@ class RMSprop:
         eps: Added to its root.
         momentum: Fraction of the last step that the next one keeps.
         centered: Whether the squared running mean of the gradients is taken off.
-        weight_decay: Added to the gradient, times the weight.
-        undecayed: Patterns of names of parameters that do not decay, e.g. `("*.bias", "*norm*")`.
 
     Raises:
         ValueError: If a number is out of range.
@@ -182,17 +175,10 @@ class RMSprop:
         Graves 2013, equations 38 to 45.
     """
 
-    elementwise: ClassVar[bool] = True
-
     alpha: Decay = 0.99
     eps: NonNegativeFloat = 1e-8
     momentum: NonNegativeFloat = 0.0
     centered: bool = False
-    weight_decay: NonNegativeFloat = 0.0
-    undecayed: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def build(self, groups: Sequence[ParameterGroup], learning_rate: float) -> torch.optim.RMSprop:
         """Build the optimizer of torch."""
@@ -242,7 +228,7 @@ class Constant:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Cosine:
+class Cosine(Checked):
     r"""A learning rate that falls as a cosine.
 
     $$f(p) = \tfrac{1}{2}\left(1 + \cos(\pi s p)\right)$$
@@ -260,9 +246,6 @@ class Cosine:
     """
 
     span: Share = 1.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def factor(self, step: int, steps: int) -> float:
         """Compute the factor of the learning rate."""
@@ -307,7 +290,7 @@ class Steps:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Halving:
+class Halving(Checked):
     """A learning rate that is halved again and again in the later part of a run.
 
     Args:
@@ -324,9 +307,6 @@ class Halving:
     after: Fraction
     every: Share
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     def factor(self, step: int, steps: int) -> float:
         """Compute the factor of the learning rate."""
         past = step - self.after * steps
@@ -335,7 +315,7 @@ class Halving:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Warmup:
+class Warmup(Checked):
     """A learning rate that grows in equal parts at first, and then follows another schedule.
 
     Args:
@@ -348,9 +328,6 @@ class Warmup:
 
     fraction: Fraction
     then: Schedule = Constant()
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def factor(self, step: int, steps: int) -> float:
         """Compute the factor of the learning rate."""
