@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield._machine import on_cpu
-from farfield.core.internal import Depth, Fraction, Size, check_arguments, check_fields
+from farfield.core.internal import Checked, Depth, Fraction, Size, check_arguments
 from farfield.functional import Indexed
 from farfield.functional.internal import (
     GatedParameters,
@@ -27,14 +27,22 @@ from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
 
 
-@final
 @dataclass(frozen=True, kw_only=True)
-class LSTMDynamics:
-    r"""Each mechanism of `RIMs` is an LSTM.
+class _Dynamics(Checked):
+    r"""Base of the steps of the mechanisms of `RIMs`.
 
     Args:
         init_over_all: Whether the first weights are drawn from $U(-1/\sqrt n, 1/\sqrt n)$ for the
             $n$ units of all mechanisms, as in the released code, or for those of one.
+    """
+
+    init_over_all: bool = False
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class LSTMDynamics(_Dynamics):
+    """Each mechanism of `RIMs` is an LSTM.
 
     Reference:
         lamb2022, section 8.2.3.
@@ -43,21 +51,12 @@ class LSTMDynamics:
     num_gates: ClassVar[int] = 4
     num_states: ClassVar[int] = 2
     step: ClassVar = staticmethod(lstm_dynamics)
-    init_over_all: bool = False
-
-    def __post_init__(self) -> None:
-        """Check every part."""
-        check_fields(self)
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class GRUDynamics:
-    r"""Each mechanism of `RIMs` is a gated recurrent unit.
-
-    Args:
-        init_over_all: Whether the first weights are drawn from $U(-1/\sqrt n, 1/\sqrt n)$ for the
-            $n$ units of all mechanisms, as in the released code, or for those of one.
+class GRUDynamics(_Dynamics):
+    """Each mechanism of `RIMs` is a gated recurrent unit.
 
     Reference:
         lamb2022, section 8.2.3.
@@ -66,11 +65,6 @@ class GRUDynamics:
     num_gates: ClassVar[int] = 3
     num_states: ClassVar[int] = 1
     step: ClassVar = staticmethod(gru_dynamics)
-    init_over_all: bool = False
-
-    def __post_init__(self) -> None:
-        """Check every part."""
-        check_fields(self)
 
 
 RunLayer = Callable[[Tensor | Indexed, State], tuple[Any, ...]]
@@ -217,16 +211,8 @@ class FusedLayers(RecurrentLayers):
         *,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(
-            input_size,
-            hidden_size,
-            num_layers,
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-            generator,
-        )
+        given = (input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional)
+        super().__init__(*given, generator)
         # torch leaves this and `_apply` untyped.
         self.register_load_state_dict_pre_hook(_rename_weights)  # type: ignore[no-untyped-call]
         self.to(device=device, dtype=dtype)
@@ -351,18 +337,8 @@ class LSTMLayer(FusedLayers):
         generator: torch.Generator | None = None,
     ) -> None:
         check_projection(proj_size)
-        super().__init__(
-            input_size,
-            hidden_size,
-            num_layers,
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-            device,
-            dtype,
-            generator=generator,
-        )
+        given = (input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional)
+        super().__init__(*given, device, dtype, generator=generator)
 
     def _run_kernel(self, x: Tensor, state: State, *options: Any) -> tuple[Tensor, ...]:
         return torch.lstm(x, state, *options)

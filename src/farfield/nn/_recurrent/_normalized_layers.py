@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Unpack, final
 
 import torch
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core.internal import Depth, Fraction, Size, check_arguments
+from farfield.core.internal import Depth, Fraction, Size, extend_arguments
 from farfield.functional.internal import divisive_lstm
 from farfield.nn._norm._divisive_norm import DivisiveNorm1d
 from farfield.nn._recurrent._fused_layers import check_projection
-from farfield.nn._recurrent._recurrence import Normalized, PerProjection, Placement, Recurrence
+from farfield.nn._recurrent._recurrence import (
+    Normalized,
+    NormalizerOptions,
+    PerProjection,
+    Placement,
+    Recurrence,
+)
 from farfield.nn._recurrent._states import State
 
 
@@ -70,7 +76,7 @@ class NormalizedRNN(Recurrence):
 
     _num_gates = 1
 
-    @check_arguments
+    @extend_arguments(Recurrence)
     def __init__(  # noqa: PLR0913, PLR0917 — ten are torch's
         self,
         input_size: Size,
@@ -83,26 +89,11 @@ class NormalizedRNN(Recurrence):
         bidirectional: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
-        *,
-        normalizer: Callable[[int], nn.Module] | None = None,
-        placement: Placement | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[NormalizerOptions],
     ) -> None:
         self._cell = RNNStep(nonlinearity=nonlinearity)
-        super().__init__(
-            input_size,
-            hidden_size,
-            num_layers,
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-            device,
-            dtype,
-            normalizer=normalizer,
-            placement=placement,
-            generator=generator,
-        )
+        given = (input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional)
+        super().__init__(*given, device, dtype, **options)
 
 
 @final
@@ -263,7 +254,7 @@ class NormalizedLSTM(Recurrence):
 
     _num_gates, _num_states = 4, 2
 
-    @check_arguments
+    @extend_arguments(Recurrence)
     def __init__(  # noqa: PLR0913, PLR0917 — ten are torch's
         self,
         input_size: Size,
@@ -277,12 +268,10 @@ class NormalizedLSTM(Recurrence):
         device: Device = None,
         dtype: torch.dtype | None = None,
         *,
-        normalizer: Callable[[int], nn.Module] | None = None,
-        placement: Placement | None = None,
         forget_bias: float = 0.0,
         forget_bias_normalized: bool = False,
         carry_normalized: bool = False,
-        generator: torch.Generator | None = None,
+        **options: Unpack[NormalizerOptions],
     ) -> None:
         check_projection(proj_size)
         self._cell = LSTMStep(
@@ -290,20 +279,8 @@ class NormalizedLSTM(Recurrence):
             forget_bias_normalized=forget_bias_normalized,
             carry_normalized=carry_normalized,
         )
-        super().__init__(
-            input_size,
-            hidden_size,
-            num_layers,
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-            device,
-            dtype,
-            normalizer=normalizer,
-            placement=placement,
-            generator=generator,
-        )
+        given = (input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional)
+        super().__init__(*given, device, dtype, **options)
 
     @classmethod
     def released(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, final, runtime_checkable
+from typing import Protocol, TypedDict, final, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -215,6 +215,14 @@ class Unrolls(Protocol):
         ...
 
 
+class NormalizerOptions(TypedDict, total=False):
+    """Options of every stack with normalizers."""
+
+    normalizer: Callable[[int], nn.Module] | None
+    placement: Placement | None
+    generator: torch.Generator | None
+
+
 class Recurrence(RecurrentLayers):
     """Stack of layers of a cell with normalizers inside; a subclass sets the cell first.
 
@@ -245,16 +253,8 @@ class Recurrence(RecurrentLayers):
         placement: Placement | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(
-            input_size,
-            hidden_size,
-            num_layers,
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-            generator,
-        )
+        given = (input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional)
+        super().__init__(*given, generator)
         self.normalizers = nn.ModuleList(nn.ModuleDict() for _ in range(num_layers))
         if normalizer is not None:
             self._add_normalizers(normalizer, placement or PerNonlinearity())
