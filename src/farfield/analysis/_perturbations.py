@@ -175,11 +175,27 @@ class NetworkChange(Checked):
         return problems
 
 
+@dataclass(frozen=True, kw_only=True)
 class _ImageChange(Checked):
     """Change of the images of problems, which no network and no loss enters.
 
-    A subclass is a frozen dataclass that changes the images (`_change`).
+    A subclass names its strength (`_strength`) and changes the images (`_change`).
+
+    Args:
+        of: Name of the regime whose problems are changed.
     """
+
+    of: str
+
+    @property
+    def regime(self) -> Regime:
+        """Regime of changed problems."""
+        name, distance, unit = self._strength()
+        return Regime(name=f"{name}-{self.of}", distance=distance, unit=unit)
+
+    @abstractmethod
+    def _strength(self) -> tuple[str, float, str]:
+        """Return the name of the change with its strength, the distance, and its unit."""
 
     def __call__(self, model: Model, problems: Problems, loss: Loss, stream: Stream) -> Problems:
         """Change the images of problems.
@@ -228,23 +244,16 @@ class Brightness(_ImageChange):
 
     Args:
         shift: $b$, a fraction of full intensity; below 0 images are darker.
-        of: Name of the regime whose problems are changed.
 
     Raises:
         ValueError: If a field is of another type, or out of its range.
     """
 
     shift: Annotated[float, Limits(at_least=-1, at_most=1)]
-    of: str
 
-    @property
-    def regime(self) -> Regime:
-        """Regime of brighter or darker problems."""
-        return Regime(
-            name=f"brightness{self.shift:+g}-{self.of}",
-            distance=round(100 * abs(self.shift), 9),
-            unit=f"% of full intensity {'added' if self.shift > 0 else 'taken off'}",
-        )
+    def _strength(self) -> tuple[str, float, str]:
+        unit = f"% of full intensity {'added' if self.shift > 0 else 'taken off'}"
+        return f"brightness{self.shift:+g}", round(100 * abs(self.shift), 9), unit
 
     def _change(self, problems: Problems, stream: Stream) -> Problems:
         del stream
@@ -262,23 +271,16 @@ class Contrast(_ImageChange):
 
     Args:
         factor: $c$: below 1 images are flatter, at 0 they are uniform.
-        of: Name of the regime whose problems are changed.
 
     Raises:
         ValueError: If a field is of another type, or the factor is below 0.
     """
 
     factor: NonNegativeFloat
-    of: str
 
-    @property
-    def regime(self) -> Regime:
-        """Regime of problems of more or less contrast."""
-        return Regime(
-            name=f"contrast-{self.factor:g}-{self.of}",
-            distance=round(100 * abs(self.factor - 1), 9),
-            unit=f"% of contrast {'added' if self.factor > 1 else 'taken off'}",
-        )
+    def _strength(self) -> tuple[str, float, str]:
+        unit = f"% of contrast {'added' if self.factor > 1 else 'taken off'}"
+        return f"contrast-{self.factor:g}", round(100 * abs(self.factor - 1), 9), unit
 
     def _change(self, problems: Problems, stream: Stream) -> Problems:
         del stream
@@ -306,7 +308,6 @@ class Rotation(_ImageChange):
 
     Args:
         degrees: Largest angle to either side.
-        of: Name of the regime whose problems are deformed.
 
     Raises:
         ValueError: If a field is of another type, or out of its range.
@@ -316,13 +317,9 @@ class Rotation(_ImageChange):
     """
 
     degrees: Annotated[float, Limits(above=0, at_most=180)]
-    of: str
 
-    @property
-    def regime(self) -> Regime:
-        """Regime of rotated problems."""
-        name = f"rotation-{self.degrees:g}-{self.of}"
-        return Regime(name=name, distance=self.degrees, unit="degrees of rotation")
+    def _strength(self) -> tuple[str, float, str]:
+        return f"rotation-{self.degrees:g}", self.degrees, "degrees of rotation"
 
     def _change(self, problems: Problems, stream: Stream) -> Problems:
         angle = _angles(self.degrees, problems, stream)
@@ -340,7 +337,6 @@ class Shear(_ImageChange):
 
     Args:
         degrees: Largest angle to either side.
-        of: Name of the regime whose problems are deformed.
 
     Raises:
         ValueError: If a field is of another type, or out of its range.
@@ -350,13 +346,9 @@ class Shear(_ImageChange):
     """
 
     degrees: Annotated[float, Limits(above=0, below=90)]
-    of: str
 
-    @property
-    def regime(self) -> Regime:
-        """Regime of sheared problems."""
-        name = f"shear-{self.degrees:g}-{self.of}"
-        return Regime(name=name, distance=self.degrees, unit="degrees of shear")
+    def _strength(self) -> tuple[str, float, str]:
+        return f"shear-{self.degrees:g}", self.degrees, "degrees of shear"
 
     def _change(self, problems: Problems, stream: Stream) -> Problems:
         slope = _angles(self.degrees, problems, stream).tan()
@@ -375,7 +367,6 @@ class Zoom(_ImageChange):
 
     Args:
         scale: Side of the part that is seen, as a multiple of the side of the image.
-        of: Name of the regime whose problems are deformed.
 
     Raises:
         ValueError: If a field is of another type, or out of its range.
@@ -385,14 +376,10 @@ class Zoom(_ImageChange):
     """
 
     scale: PositiveFloat
-    of: str
 
-    @property
-    def regime(self) -> Regime:
-        """Regime of zoomed problems, at the distance of the share cut off or added."""
-        change = round(100 * abs(self.scale - 1), 9)
+    def _strength(self) -> tuple[str, float, str]:
         unit = f"% of the side {'cut off' if self.scale < 1 else 'added'}"
-        return Regime(name=f"zoom-{self.scale:g}-{self.of}", distance=change, unit=unit)
+        return f"zoom-{self.scale:g}", round(100 * abs(self.scale - 1), 9), unit
 
     def _change(self, problems: Problems, stream: Stream) -> Problems:
         del stream
@@ -454,7 +441,6 @@ class Occlusion(_ImageChange):
 
     Args:
         size: Side of the square in pixels.
-        of: Name of the regime whose problems are occluded.
         fill: Value of all numbers in the square instead, e.g. 0 for black.
 
     Raises:
@@ -465,14 +451,10 @@ class Occlusion(_ImageChange):
     """
 
     size: Size
-    of: str
     fill: float | None = None
 
-    @property
-    def regime(self) -> Regime:
-        """Regime of occluded problems."""
-        name = f"occlusion-{self.size}-{self.of}"
-        return Regime(name=name, distance=self.size, unit="pixels of a side occluded")
+    def _strength(self) -> tuple[str, float, str]:
+        return f"occlusion-{self.size}", self.size, "pixels of a side occluded"
 
     def _change(self, problems: Problems, stream: Stream) -> Problems:
         problems = problems.unshared()
