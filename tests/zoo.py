@@ -1264,7 +1264,7 @@ MODULES = {
     ),
     "DirectionEncoder": Animal(
         build=lambda source: nn.Sequential(
-            DirectionEncoder((16, 14), num_candidates=2, narrowest=5.0, widest=8.0),
+            DirectionEncoder((16, 14), num_objects=2, narrowest=5.0, widest=8.0),
             LinearEncoder((104,), out_features=5, generator=source),
         ),
         inputs=(torch.rand(BATCH, 16, 14, generator=generator(7)),),

@@ -25,12 +25,12 @@ def striped(centers: list[tuple[float, float]], width: float, turn: float = 0.0)
 
 
 def candidates(encoder: DirectionEncoder, pictures: torch.Tensor) -> torch.Tensor:
-    return encoder(pictures).reshape(len(pictures), encoder.num_candidates, -1)
+    return encoder(pictures).reshape(len(pictures), encoder.num_objects, -1)
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.3])
 def test_the_best_candidate_is_the_square(turn: float) -> None:
-    encoder = DirectionEncoder(num_candidates=4)
+    encoder = DirectionEncoder(num_objects=4)
     for x, y, width in ((40.0, 50.0, 24.0), (30.5, 61.0, 31.0)):
         (found,) = candidates(encoder, striped([(x, y)], width, turn))
         assert found.shape == (4, encoder.candidate_features)
@@ -40,7 +40,7 @@ def test_the_best_candidate_is_the_square(turn: float) -> None:
 
 
 def test_candidates_move_with_the_picture() -> None:
-    encoder = DirectionEncoder(num_candidates=1)
+    encoder = DirectionEncoder(num_objects=1)
     here, there = (
         candidates(encoder, striped([(x, y)], 24.0))[0, 0] for x, y in ((40, 40), (50, 52))
     )
@@ -49,7 +49,7 @@ def test_candidates_move_with_the_picture() -> None:
 
 
 def test_profiles_tell_squares_from_disks_in_every_turn() -> None:
-    encoder = DirectionEncoder(num_candidates=1)
+    encoder = DirectionEncoder(num_objects=1)
     waves = [
         candidates(encoder, striped([(48, 48)], 28.0, turn))[0, 0, 12:].reshape(8, 5)[4:6]
         for turn in (0.0, 0.25, 0.7)

@@ -54,13 +54,13 @@ class DirectionEncoder(nn.Module):
 
     Args:
         item_shape: Height and width of an image in pixels, even.
-        num_candidates: Number of candidates.
+        num_objects: Number of candidates, which are objects or parts of the ground.
         narrowest: Smallest width of a candidate before the fit, pixels.
         widest: Largest width.
 
     Shape:
         `(item, height, width)`, uint8 of 0…255 or floating-point of 0…1, to
-        `(item, num_candidates * candidate_features)`, candidate by candidate: center from the left,
+        `(item, num_objects * candidate_features)`, candidate by candidate: center from the left,
         from the top, and width, in tens of pixels; then $f$, means and waves.
 
     Attributes:
@@ -84,7 +84,7 @@ class DirectionEncoder(nn.Module):
         self,
         item_shape: tuple[Size, ...] = (96, 96),
         *,
-        num_candidates: Size = 9,
+        num_objects: Size = 9,
         narrowest: PositiveFloat = 15.0,
         widest: PositiveFloat = 35.0,
         device: Device = None,
@@ -96,8 +96,8 @@ class DirectionEncoder(nn.Module):
             raise ValueError(f"item_shape must have even sides, got {item_shape}")
         if narrowest >= widest:
             raise ValueError(f"widest must be above narrowest ({narrowest}), got {widest}")
-        self.num_candidates = num_candidates
-        self.out_features = num_candidates * self.candidate_features
+        self.num_objects = num_objects
+        self.out_features = num_objects * self.candidate_features
         steps = torch.linspace(0, 1, _WIDTHS, dtype=dtype or torch.float32)
         widths = narrowest * (widest / narrowest) ** steps
         self.register_buffer("widths", widths, persistent=False)
@@ -144,7 +144,7 @@ class DirectionEncoder(nn.Module):
         contrast = torch.fft.irfft2(spectra, s=size)[..., :height, :width]
         highest = F.max_pool3d(contrast, (3, 5, 5), stride=1, padding=(1, 2, 2))
         peaks = torch.where(contrast < highest, contrast - 4, contrast).flatten(1)
-        rows = peaks.topk(self.num_candidates, dim=1).indices
+        rows = peaks.topk(self.num_objects, dim=1).indices
         x, y = rows % width, rows // width % height
         at = [2 * x + 0.5, 2 * y + 0.5, self.widths[rows // (width * height)]]
         return torch.stack([one.to(directions.dtype) for one in at], dim=-1)
@@ -175,7 +175,7 @@ class DirectionEncoder(nn.Module):
 
     def extra_repr(self) -> str:
         """Return the options, for `print`."""
-        return f"item_shape={self.item_shape}, num_candidates={self.num_candidates}"
+        return f"item_shape={self.item_shape}, num_objects={self.num_objects}"
 
 
 def relative_direction(
