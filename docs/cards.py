@@ -69,6 +69,9 @@ WITHHELD = (0, 50, 85, 95, 98)
 COMPILED = Path(__file__).parents[1] / "benchmarks" / "results" / "compiled"
 """Records of layers under `torch.compile`."""
 
+SEQUENCES = COMPILED.with_name("sequences")
+"""Records of sequence layers beside `torch.nn.LSTM`."""
+
 HEAD = "<!-- Made from the docstrings by `make docs`; mend those and make it again. -->"
 PARSER = GoogleParser(
     [
@@ -151,7 +154,7 @@ def card(folder: str, name: str, thing: Any) -> str:
     text.meta = described(thing, text)
     parts = [f"## {name}", text.short_description or "", call(folder, name, thing)]
     parts += [f"On the command line: `{word}`." for word in own_names(thing)]
-    parts += [fenced_formulas(text.long_description or ""), compiled(thing)]
+    parts += [fenced_formulas(text.long_description or ""), compiled(thing), beside_lstm(thing)]
     parts += list(sections(text))
     if inspect.isclass(thing):
         parts += [*([measured(thing)] if thing in TASKS.values() else []), members(thing)]
@@ -386,6 +389,23 @@ def compiled(thing: Any) -> str:
                 f"([measured]({where}))."
             )
     return ""
+
+
+def beside_lstm(thing: Any) -> str:
+    """Compare a sequence layer with `torch.nn.LSTM` by the last record, if any."""
+    path = max(SEQUENCES.glob("*.json"))
+    results = json.loads(path.read_text(encoding="utf-8"))
+    lines = {line["name"]: line["seconds"] for line in results["lines"]}
+    if thing.__name__ not in lines:
+        return ""
+    pairs = zip(lines[thing.__name__], lines["torch.nn.LSTM"], strict=True)
+    ratio = median(one / other for one, other in pairs)
+    where = f"../../{path.with_suffix('.md').relative_to(COMPILED.parents[2])}"
+    return (
+        f"With equal parameters a pass forward and backward over {results['settings']['time']} "
+        f"steps takes {ratio:.1f} times as long as that of `torch.nn.LSTM` on one thread "
+        f"([measured]({where}))."
+    )
 
 
 def measured(task: Any) -> str:
