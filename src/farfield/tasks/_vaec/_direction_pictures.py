@@ -49,6 +49,8 @@ _ALONG: Final = 7.0
 """Standard deviation of a kernel along its stripes, pixels."""
 _SPREAD: Final = 45.0
 """Standard deviation of a texture, of 255."""
+_KEPT: Final = 2**12
+"""Number of drawn pictures that are kept, 38 megabytes."""
 
 
 @final
@@ -202,18 +204,22 @@ def draw_directions(latent: Int64[Tensor, "item feature"]) -> UInt8[Tensor, "ite
         latent: Center of the square from the left and from the top, its width, all in tenths of a
             pixel, and the number of the picture, which everything else is drawn from.
     """
-    pictures = np.empty((len(latent), SIDE, SIDE), np.uint8)
-    for picture, (x, y, width, number) in zip(pictures, latent.tolist(), strict=True):
-        generator = stream(number, "direction-picture").numpy()
-        covered = np.logical_or.reduce([one.covers() for one in layout(x, y, width, generator)])
-        direction = int(integers(generator, _TURN // 2, 1)[0])
-        texture = np.where(
-            covered,
-            _texture(direction, generator),
-            _texture(direction + _TURN // 4, generator),
-        )
-        picture[:] = np.clip(np.rint(128 + _SPREAD * texture), 0, 255)
-    return torch.from_numpy(pictures)
+    pictures = [_picture(*row) for row in latent.tolist()]
+    return torch.from_numpy(np.array(pictures, np.uint8).reshape(-1, SIDE, SIDE))
+
+
+@lru_cache(maxsize=_KEPT)
+def _picture(x: int, y: int, width: int, number: int) -> UInt8[np.ndarray, "height width"]:
+    """Draw one picture; training asks for each many times."""
+    generator = stream(number, "direction-picture").numpy()
+    covered = np.logical_or.reduce([one.covers() for one in layout(x, y, width, generator)])
+    direction = int(integers(generator, _TURN // 2, 1)[0])
+    texture = np.where(
+        covered,
+        _texture(direction, generator),
+        _texture(direction + _TURN // 4, generator),
+    )
+    return np.clip(np.rint(128 + _SPREAD * texture), 0, 255).astype(np.uint8)
 
 
 _SMOOTHING: Final = 1.6
