@@ -97,5 +97,7 @@ def test_a_count_and_a_parity_stay_exact_in_float32() -> None:
 
 @pytest.mark.parametrize("hidden, message", [(13, "num_registers=3, got 13"), (8, "got 8")])
 def test_sizes_that_do_not_fit_are_refused(hidden: int, message: str) -> None:
-    with pytest.raises(ValueError, match=f"hidden_size less 6 states and 2 .*{message}"):
+    with pytest.raises(
+        ValueError, match=f"less the 6 states of automata and num_counters=2 .*{message}"
+    ):
         RegisterMachine(INPUTS, hidden, **SIZES)

@@ -115,7 +115,7 @@ SUITES: Final[dict[str, Suite]] = {
         ),
     ),
     "varied": Suite(
-        about="Same or different where no image is shown twice: noise, shift, size, turn, light, font",
+        about="Same or different, where noise, shift, size, turn, light and font vary",
         part="reasoner",
         reads="forward(z) gives (batch, num_outputs) for z (batch, time, in_features)",
         seeds=2,

@@ -98,8 +98,8 @@ class RegisterMachine(SequenceLayer):
         held = hidden_size - states - num_counters
         if held < num_registers or held % num_registers:
             raise ValueError(
-                f"hidden_size less {states} states and {num_counters} counters must be a multiple "
-                f"of num_registers={num_registers}, got {hidden_size}"
+                f"hidden_size less the {states} states of automata and num_counters={num_counters} "
+                f"must be a multiple of num_registers={num_registers}, got {hidden_size}"
             )
         self.num_automata, self.num_states = num_automata, num_states
         self.num_counters, self.num_registers = num_counters, num_registers
