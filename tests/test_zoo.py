@@ -125,6 +125,8 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
 
 
 UNCITED = {
+    "FEWEST",
+    "Rows",
     "lstm_weights",
     "adversarial_direction",
     "consistency",

@@ -1492,7 +1492,7 @@ MODULES = {
     ),
     "AnalogyScoring": Animal(
         build=lambda source: AnalogyScoring(
-            ConvEncoder((8, 8), out_features=FEATURES, generator=source),
+            LinearEncoder((8, 8), out_features=FEATURES, generator=source),
             ContextNorm(FEATURES),
             LSTMScorer(FEATURES, TIME, hidden_size=5, generator=source),
             num_candidates=OUTPUTS,

@@ -107,8 +107,9 @@ def test_sequences_are_read_as_they_were_acted_in(name: str) -> None:
         taken = logits.log_softmax(-1).gather(-1, problems.target.unsqueeze(-1)).squeeze(-1)
         assert is_step.sum() == 45
         ends += int(rollout.ends.sum())
-        torch.testing.assert_close(taken[is_step], latent["log_probs"][is_step])
-        torch.testing.assert_close(values[is_step], latent["values"][is_step])
+        near = {"rtol": 1e-5, "atol": 3e-5}  # in chunks or step by step, sums are rounded otherwise
+        torch.testing.assert_close(taken[is_step], latent["log_probs"][is_step], **near)
+        torch.testing.assert_close(values[is_step], latent["values"][is_step], **near)
     assert ends > 5
 
 

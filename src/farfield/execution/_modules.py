@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import importlib
 import importlib.util
@@ -51,10 +52,10 @@ def foreign(value: object) -> list[Any]:
     if isinstance(value, tuple):
         for part in value:
             found += foreign(part)
-    elif hasattr(value, "__dataclass_fields__"):
+    elif dataclasses.is_dataclass(value):
         found += foreign(type(value))
-        for name in value.__dataclass_fields__:
-            found += foreign(getattr(value, name))
+        for field in dataclasses.fields(value):
+            found += foreign(getattr(value, field.name))
     return found
 
 

@@ -107,12 +107,15 @@ class DirectionEncoder(nn.Module):
     def forward(self, items: Shaped[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every item."""
         check_items(items, self.item_shape)
+        if len(items) == 0:  # of which torch has no spectrum
+            return self.widths.new_zeros(0, self.out_features)
+        dtype = torch.promote_types(self.widths.dtype, torch.float32)
         with torch.no_grad():
-            directions = relative_direction(as_fractions(items, self.widths.dtype))
+            directions = relative_direction(as_fractions(items, dtype))
             squares, contrast = self._fitted(directions, self._peaks(directions))
             profiles = _profiles(directions, squares)
             features = [squares[..., :3] / 10, contrast.unsqueeze(-1), profiles]
-            return torch.cat(features, dim=-1).flatten(1)
+            return torch.cat(features, dim=-1).flatten(1).to(self.widths.dtype)
 
     def _rings(self, widths: Float[Tensor, " value"]) -> Float[Tensor, "value height width"]:
         """Return kernels, at half the resolution: a disk less the ring around it.
@@ -140,7 +143,7 @@ class DirectionEncoder(nn.Module):
         halves = F.avg_pool2d(directions.unsqueeze(1), 2) + 1
         height, width = halves.shape[2:]
         size = self.rings.shape[1:]
-        spectra = torch.fft.rfft2(halves, s=size) * torch.fft.rfft2(self.rings)
+        spectra = torch.fft.rfft2(halves, s=size) * torch.fft.rfft2(self.rings.to(halves.dtype))
         contrast = torch.fft.irfft2(spectra, s=size)[..., :height, :width]
         highest = F.max_pool3d(contrast, (3, 5, 5), stride=1, padding=(1, 2, 2))
         peaks = torch.where(contrast < highest, contrast - 4, contrast).flatten(1)
