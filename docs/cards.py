@@ -53,11 +53,9 @@ PAGES = {
 
 FAMILIES = {
     "nn-normalizers": ("Normalizers", ("_norm",)),
-    "nn-sequences": ("Sequence layers", ("_recurrent", "_rims")),
-    "nn-functions": (
-        "Interpreters, neural function modules and relations",
-        ("_interpreter", "_nfm", "_relations"),
-    ),
+    "nn-sequences": ("Sequence layers", ("_recurrent",)),
+    "nn-functions": ("Interpreters and neural function modules", ("_interpreter", "_nfm")),
+    "nn-relations": ("RIMs and layers over relations", ("_relations", "_rims")),
     "nn-encoders": ("Encoders, images and value heads", ("_encoders", "_images", "_control")),
 }
 """Titles and private folders of the pages that the modules of `nn` are split into."""
