@@ -81,7 +81,8 @@ class SelectiveScorer(nn.Module):
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
         """Score every sequence."""
         check_sequence(z, self.in_features, _TERMS)
-        slots = z.unflatten(-1, (self.num_slots, self.in_features // self.num_slots))
+        width = self.in_features // self.num_slots
+        slots = z.reshape(*z.shape[:2], self.num_slots, width)
         logits = self.output(torch.tanh(self.hidden(slots[..., _POSE:])))
         selected = (torch.softmax(logits, dim=2) * slots[..., :_POSE]).sum(2)
         a, b, c, d = selected.unbind(1)
