@@ -91,12 +91,12 @@ def mlstm(
         kept = forget.cumsum(-1)
         weights = segment_sums(forget) + entering
         largest = weights.amax(-1)
-        befores, afters = [], []
+        earlier, later = [], []
         for total, high in zip(kept[..., -1].unbind(0), largest[..., -1].unbind(0), strict=True):
-            befores.append(m)
+            earlier.append(m)
             m = torch.maximum(total + m, high)
-            afters.append(m)
-        before, after = torch.stack(befores), torch.stack(afters)
+            later.append(m)
+        before, after = torch.stack(earlier), torch.stack(later)
         held = kept + before.unsqueeze(-1)
         stabilizer = torch.maximum(held, largest)
         k = k * key.shape[-1] ** -0.5

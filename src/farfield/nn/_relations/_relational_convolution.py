@@ -70,7 +70,7 @@ class _GroupFilters(nn.Module):
             return torch.einsum("...abr, fabr -> ...f", relations, self.filters)
         orders = torch.tensor([*itertools.permutations(range(self.filters.shape[1]))])
         filters = self.filters[:, orders.unsqueeze(2), orders.unsqueeze(1)]
-        found = torch.einsum("...abr, foabr -> ...fo", relations, filters)
+        found = torch.einsum("...abr, fcabr -> ...fc", relations, filters)
         return found.mean(-1) if self.aggregator == "mean" else found.amax(-1)
 
 
