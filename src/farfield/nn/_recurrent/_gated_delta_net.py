@@ -24,7 +24,6 @@ from farfield.nn._recurrent._residual_blocks import (
     RootMeanSquareNorm,
     Units,
     by_head,
-    feedforwards_of,
     wide_zeros,
 )
 from farfield.nn._recurrent._states import State
@@ -104,21 +103,19 @@ class GatedDeltaNet(ResidualLayer):
         key = head_size(3 * hidden_size // 4, num_heads) if key_size is None else key_size
         units = 8 * hidden_size // 3 if feedforward_size is None else feedforward_size
         sizes = (num_heads, key, 2 * key if value_size is None else value_size, kernel_size)
-        encode = xavier_layer(input_size, hidden_size, generator)
-        mixers = [
-            _Mixer(hidden_size, *sizes, generator, gated=gated, negative=negative_eigenvalues)
-            for _ in range(num_layers)
-        ]
         super().__init__(
             input_size,
             hidden_size,
-            mixers,
-            feedforwards_of(hidden_size, units, num_layers, generator),
-            encode,
+            num_layers,
+            lambda _: _Mixer(
+                hidden_size, *sizes, generator, gated=gated, negative=negative_eigenvalues
+            ),
             centered=False,
+            feedforward_size=units,
             batch_first=batch_first,
             device=device,
             dtype=dtype,
+            generator=generator,
         )
 
 

@@ -17,7 +17,6 @@ from farfield.nn._recurrent._residual_blocks import (
     RootMeanSquareNorm,
     Units,
     by_head,
-    feedforwards_of,
     wide_zeros,
 )
 from farfield.nn._recurrent._states import State
@@ -88,21 +87,18 @@ class GatedLinearAttention(ResidualLayer):
         key = head_size(hidden_size // 2, num_heads) if key_size is None else key_size
         value = head_size(hidden_size, num_heads) if value_size is None else value_size
         units = 8 * hidden_size // 3 if feedforward_size is None else feedforward_size
-        encode = xavier_layer(input_size, hidden_size, generator)
         sizes = (num_heads, key, value, gate_rank)
-        mixers = [
-            _Mixer(hidden_size, *sizes, gate_normalizer, generator) for _ in range(num_layers)
-        ]
         super().__init__(
             input_size,
             hidden_size,
-            mixers,
-            feedforwards_of(hidden_size, units, num_layers, generator),
-            encode,
+            num_layers,
+            lambda _: _Mixer(hidden_size, *sizes, gate_normalizer, generator),
             centered=False,
+            feedforward_size=units,
             batch_first=batch_first,
             device=device,
             dtype=dtype,
+            generator=generator,
         )
 
 

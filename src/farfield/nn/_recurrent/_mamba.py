@@ -17,7 +17,6 @@ from farfield.functional.internal import (
     inverse_softplus_,
     selective_scan,
     uninitialized,
-    xavier_layer,
 )
 from farfield.nn._recurrent._residual_blocks import Convolution, Mixer, ResidualLayer, wide_zeros
 from farfield.nn._recurrent._states import State
@@ -89,25 +88,19 @@ class Mamba(ResidualLayer):
     ) -> None:
         inner = 2 * hidden_size if inner_size is None else inner_size
         steps = -(-hidden_size // 16) if rank is None else rank
-        encode = xavier_layer(input_size, hidden_size, generator)
         sizes = (hidden_size, inner, state_size, steps, kernel_size)
-        mixers = [
-            _Mixer(sizes, generator, negative=negative_eigenvalues, euler=euler)
-            for _ in range(num_layers)
-        ]
-        with torch.no_grad():
-            for mixer in mixers:
-                mixer.out.weight.div_(math.sqrt(num_layers))
         super().__init__(
             input_size,
             hidden_size,
-            mixers,
-            [None] * num_layers,
-            encode,
+            num_layers,
+            lambda _: _Mixer(
+                sizes, num_layers, generator, negative=negative_eigenvalues, euler=euler
+            ),
             centered=False,
             batch_first=batch_first,
             device=device,
             dtype=dtype,
+            generator=generator,
         )
 
 
@@ -117,11 +110,13 @@ class _Mixer(Mixer):
     Args:
         sizes: Features outside and inside, numbers of state, rank of step sizes, steps of the
             convolution.
+        num_layers: Number of blocks; the last weights are divided by its root.
     """
 
     def __init__(
         self,
         sizes: tuple[int, int, int, int, int],
+        num_layers: int,
         generator: torch.Generator | None,
         *,
         negative: bool,
@@ -141,6 +136,8 @@ class _Mixer(Mixer):
         self.log_rate = nn.Parameter(torch.arange(1.0, numbers + 1).log().repeat(inner, 1))
         self.skip = nn.Parameter(torch.ones(inner))
         self.out = default_layer(inner, size, generator, bias=False)
+        with torch.no_grad():
+            self.out.weight.div_(math.sqrt(num_layers))
 
     def first_state(self, x: Tensor) -> State:
         states = wide_zeros(x, x.shape[1], self.inner_size, self.state_size)

@@ -16,7 +16,6 @@ from farfield.functional.internal import (
     block_linear,
     causal_convolution,
     mlstm,
-    xavier_layer,
 )
 from farfield.nn._recurrent._residual_blocks import (
     Convolution,
@@ -104,27 +103,24 @@ class MLSTM(ResidualLayer):
             raise ValueError(
                 f"projection_size must divide inner_size={inner}, got {projection_size}"
             )
-        encode = xavier_layer(input_size, hidden_size, generator)
-        mixers = [
-            _Mixer(
-                (hidden_size, inner, num_heads, projection_size, kernel_size),
-                num_layers,
-                generator,
-                exponential_forget=exponential_forget,
-                first_stabilizer=-math.inf if first_stabilizer is None else first_stabilizer,
-            )
-            for _ in range(num_layers)
-        ]
+        sizes = (hidden_size, inner, num_heads, projection_size, kernel_size)
+        start = -math.inf if first_stabilizer is None else first_stabilizer
         super().__init__(
             input_size,
             hidden_size,
-            mixers,
-            [None] * num_layers,
-            encode,
+            num_layers,
+            lambda _: _Mixer(
+                sizes,
+                num_layers,
+                generator,
+                exponential_forget=exponential_forget,
+                first_stabilizer=start,
+            ),
             centered=True,
             batch_first=batch_first,
             device=device,
             dtype=dtype,
+            generator=generator,
         )
 
 

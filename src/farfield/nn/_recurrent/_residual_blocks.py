@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Annotated, cast
 
 import torch
@@ -48,29 +48,42 @@ class ResidualLayer(SequenceLayer):
     behind a linear layer on the inputs and before a last normalization.
 
     Args:
-        mixers: The mixers of the blocks, with states of the same shapes.
-        feedforwards: The networks behind the mixers, or None for none.
+        num_layers: Number of blocks.
+        mixer: Function that makes the mixer of a block from its number; their states have the same
+            shapes.
+        feedforward_size: Hidden units of the network behind each mixer; 0 for none.
+        generator: Source of the draws: of the linear layer, then of mixers, then of networks.
+        centered: True for layer normalization, False for division by the root of the mean square.
+        gelu: As in `GatedFeedforward`.
     """
 
     def __init__(  # noqa: PLR0913
         self,
         input_size: int,
         hidden_size: int,
-        mixers: Sequence[Mixer],
-        feedforwards: Sequence[nn.Module | None],
-        encode: nn.Linear,
+        num_layers: int,
+        mixer: Callable[[int], Mixer],
         *,
         centered: bool,
+        feedforward_size: int = 0,
+        gelu: bool = False,
         batch_first: bool,
         device: Device,
         dtype: torch.dtype | None,
+        generator: torch.Generator | None,
     ) -> None:
         super().__init__(input_size, hidden_size, batch_first=batch_first)
-        self.encode = encode
-        pairs = zip(mixers, feedforwards, strict=True)
+        self.encode = xavier_layer(input_size, hidden_size, generator)
+        mixers = [mixer(number) for number in range(num_layers)]
+        feedforwards = [
+            GatedFeedforward(hidden_size, feedforward_size, generator, gelu=gelu)
+            if feedforward_size
+            else None
+            for _ in range(num_layers)
+        ]
         self.blocks = nn.ModuleList(
-            _Block(mixer, feedforward, hidden_size, centered=centered)
-            for mixer, feedforward in pairs
+            _Block(mixed, feedforward, hidden_size, centered=centered)
+            for mixed, feedforward in zip(mixers, feedforwards, strict=True)
         )
         self.norm = _norm(hidden_size, centered=centered)
         self.to(device=device, dtype=dtype)
@@ -132,28 +145,6 @@ class GatedFeedforward(nn.Module):
         """Apply the network to `(*batch, feature)`."""
         gate, value = self.enter(x).chunk(2, dim=-1)
         return cast("Tensor", self.leave((F.gelu(gate) if self.gelu else F.silu(gate)) * value))
-
-
-def feedforwards_of(
-    size: int,
-    hidden_size: int,
-    number: int,
-    generator: torch.Generator | None,
-    *,
-    gelu: bool = False,
-) -> list[nn.Module | None]:
-    """Build the networks behind the mixers of all blocks, or None for each if they have no units.
-
-    Args:
-        size: Number of features.
-        hidden_size: Number of hidden units; 0 for no networks.
-        number: Number of blocks.
-        generator: Source of the draws.
-        gelu: As in `GatedFeedforward`.
-    """
-    if hidden_size == 0:
-        return [None] * number
-    return [GatedFeedforward(size, hidden_size, generator, gelu=gelu) for _ in range(number)]
 
 
 class Convolution(nn.Module):

@@ -16,7 +16,6 @@ from farfield.functional.internal import (
     block_linear,
     causal_convolution,
     slstm,
-    xavier_layer,
 )
 from farfield.nn._recurrent._mlstm import check_heads
 from farfield.nn._recurrent._residual_blocks import (
@@ -26,7 +25,6 @@ from farfield.nn._recurrent._residual_blocks import (
     ResidualLayer,
     Units,
     by_head,
-    feedforwards_of,
     wide_zeros,
 )
 from farfield.nn._recurrent._states import State
@@ -94,28 +92,25 @@ class SLSTM(ResidualLayer):
     ) -> None:
         check_heads(hidden_size, num_heads, "hidden_size")
         units = 4 * hidden_size // 3 if feedforward_size is None else feedforward_size
-        encode = xavier_layer(input_size, hidden_size, generator)
-        mixers = [
-            _Mixer(
-                hidden_size,
-                num_heads,
-                kernel_size,
-                layer / max(1, num_layers - 1),
-                generator,
-                exponential_forget=exponential_forget,
-            )
-            for layer in range(num_layers)
-        ]
         super().__init__(
             input_size,
             hidden_size,
-            mixers,
-            feedforwards_of(hidden_size, units, num_layers, generator, gelu=True),
-            encode,
+            num_layers,
+            lambda number: _Mixer(
+                hidden_size,
+                num_heads,
+                kernel_size,
+                number / max(1, num_layers - 1),
+                generator,
+                exponential_forget=exponential_forget,
+            ),
             centered=True,
+            feedforward_size=units,
+            gelu=True,
             batch_first=batch_first,
             device=device,
             dtype=dtype,
+            generator=generator,
         )
 
 
