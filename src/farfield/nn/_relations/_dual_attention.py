@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import final
 
 import torch
-from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -17,7 +16,7 @@ from farfield.core.internal import Depth, Size, check_arguments
 from farfield.functional.internal import default_layer
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._interpreter._type_inference import check_set
-from farfield.nn._relations._relational_attention import hidden_pairs, relations_of
+from farfield.nn._relations._relational_attention import hidden_pairs, relations_of, split_heads
 from farfield.nn._relations._symbols import SymbolLibrary
 
 
@@ -47,7 +46,7 @@ class DualAttention(nn.Module):
         Objects `(batch, item, num_features)` and symbols of the same shape, to the same.
 
     Attributes:
-        query, key, value, output: Layers of the object heads; None without these.
+        query, key, value, output: Layers of the object heads.
         relational_query, relational_key: Layers of the attention of relational heads.
         first, second: Layers of the two sides of relations; `second` is None if `symmetric`.
         relation: $W_r$, `(head, feature, relation)`.
@@ -67,7 +66,7 @@ class DualAttention(nn.Module):
         self,
         num_features: Size,
         *,
-        num_heads: Depth = 2,
+        num_heads: Size = 2,
         num_relational_heads: Size = 2,
         num_relations: Size | None = None,
         symmetric: bool = False,
@@ -90,16 +89,15 @@ class DualAttention(nn.Module):
                 f"num_relations must divide the {relational} features of the relational heads, "
                 f"got {relations}"
             )
-        self.num_features, self.width, self.num_relations = num_features, width, relations
+        self.num_features, self.num_relations = num_features, relations
+        self.num_heads, self.num_relational_heads = num_heads, num_relational_heads
 
         def layer(out_features: int, in_features: int = num_features) -> nn.Linear:
             return default_layer(in_features, out_features, generator, bias=False)
 
         own = width * num_heads
-        self.query = layer(own) if own else None
-        self.key = layer(own) if own else None
-        self.value = layer(own) if own else None
-        self.output = layer(own, own) if own else None
+        self.query, self.key, self.value = layer(own), layer(own), layer(own)
+        self.output = layer(own, own)
         self.relational_query, self.relational_key = layer(relational), layer(relational)
         self.first = layer(relational)
         self.second = None if symmetric else layer(relational)
@@ -129,34 +127,24 @@ class DualAttention(nn.Module):
         check_set(x, self.num_features, key_padding_mask)
         check_dtype(x, self)
         hidden = hidden_pairs(x, key_padding_mask, mask)
-        attention = self._attention(self.relational_query(x), self.relational_key(x), hidden)
+        attention = relations_of(
+            self.relational_query(x), self.relational_key(x), self.num_relational_heads, hidden
+        )
         relation = torch.einsum("bhij, bijr -> bihr", attention, self.relations(x))
         sent = torch.einsum("bihr, hkr -> bihk", relation, self.relation)
-        read = attention @ self._heads(self.symbol(symbols))
+        read = attention @ split_heads(self.symbol(symbols), self.num_relational_heads)
         relational = self.relational_output((sent + read.transpose(1, 2)).flatten(2))
-        if self.query is None or self.key is None or self.value is None or self.output is None:
-            return relational
-        attention = self._attention(self.query(x), self.key(x), hidden)
-        own = attention @ self._heads(self.value(x))
+        attention = relations_of(self.query(x), self.key(x), self.num_heads, hidden)
+        own = attention @ split_heads(self.value(x), self.num_heads)
         return torch.cat((self.output(own.transpose(1, 2).flatten(2)), relational), dim=-1)
 
     def relations(
         self, x: Float[Tensor, "batch item feature"]
     ) -> Float[Tensor, "batch item item _"]:
         """Compute the relations $r$ of all pairs, the reading object first."""
-        first, second = (
-            rearrange(side(x), "b item (relation key) -> b relation item key",
-                      relation=self.num_relations)
-            for side in (self.first, self.second or self.first)
-        )  # fmt: skip
+        sides = (self.first, self.second or self.first)
+        first, second = (split_heads(side(x), self.num_relations) for side in sides)
         return (first @ second.mT / math.sqrt(first.shape[-1])).movedim(1, -1)
-
-    def _attention(self, query: Tensor, key: Tensor, hidden: Tensor | None) -> Tensor:
-        scores = self._heads(query) @ self._heads(key).mT / math.sqrt(self.width)
-        return relations_of(scores, "softmax", hidden)
-
-    def _heads(self, x: Tensor) -> Tensor:
-        return rearrange(x, "b item (head key) -> b head item key", key=self.width)
 
 
 @final
@@ -202,7 +190,7 @@ class DualAttentionTransformer(nn.Module):
         *,
         symbols: Callable[[int], nn.Module] = SymbolLibrary,
         num_layers: Depth = 2,
-        num_heads: Depth = 2,
+        num_heads: Size = 2,
         num_relational_heads: Size = 2,
         num_relations: Size | None = None,
         feedforward_size: Size | None = None,
@@ -217,7 +205,7 @@ class DualAttentionTransformer(nn.Module):
         self.symbols = symbols(num_features)
         width = num_features if feedforward_size is None else feedforward_size
         self.blocks = nn.ModuleList(
-            DualAttentionBlock(
+            _Block(
                 DualAttention(
                     num_features,
                     num_heads=num_heads,
@@ -255,7 +243,7 @@ class DualAttentionTransformer(nn.Module):
         return x
 
 
-class DualAttentionBlock(nn.Module):
+class _Block(nn.Module):
     """Attention of two kinds and an MLP, each added to its input."""
 
     def __init__(

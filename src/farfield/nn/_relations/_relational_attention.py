@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core.internal import Depth, PositiveFloat, Size, check_arguments
+from farfield.core.internal import Depth, Size, check_arguments
 from farfield.functional.internal import default_layer
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._interpreter._type_inference import check_set
@@ -28,18 +28,31 @@ _POINTWISE: Final[Mapping[str, Callable[[Tensor], Tensor]]] = {
 }
 
 
+def split_heads(
+    x: Float[Tensor, "batch item feature"], num_heads: int
+) -> Float[Tensor, "batch head item key"]:
+    """Split the features of objects into heads."""
+    return rearrange(x, "batch item (head key) -> batch head item key", head=num_heads)
+
+
 def relations_of(
-    scores: Float[Tensor, "batch head item item"],
-    activation: str,
-    hidden: Tensor | None,
+    query: Float[Tensor, "batch item feature"],
+    key: Float[Tensor, "batch item feature"],
+    num_heads: int,
+    hidden: Tensor | None = None,
+    activation: str = "softmax",
 ) -> Float[Tensor, "batch head item item"]:
-    """Turn inner products into relations; hidden pairs have none.
+    """Relate objects by scaled inner products in each head; hidden pairs have no relation.
 
     Args:
-        scores: Inner products of queries and keys, scaled.
-        activation: `softmax` over the objects read, or a function of each score.
+        query: Queries of the reading objects, heads side by side.
+        key: Keys of the objects that are read.
+        num_heads: Number of heads.
         hidden: True for pairs that are not related; broadcast to the scores; None for no pair.
+        activation: `softmax` over the objects read, or a function of each score.
     """
+    query, key = split_heads(query, num_heads), split_heads(key, num_heads)
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
     if activation == "softmax":
         if hidden is not None:
             scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
@@ -169,12 +182,8 @@ class RelationalCrossAttention(nn.Module):
         """Compute the relations $R$ of all pairs of objects, the reading object first."""
         check_set(x, self.num_features, key_padding_mask)
         check_dtype(x, self)
-        query, key = (
-            rearrange(one, "... item (head key) -> ... head item key", head=self.num_heads)
-            for one in (self.query(x), self.key(x))
-        )
-        scores = query @ key.mT / math.sqrt(query.shape[-1])
-        return relations_of(scores, self.activation, hidden_pairs(x, key_padding_mask, mask))
+        hidden = hidden_pairs(x, key_padding_mask, mask)
+        return relations_of(self.query(x), self.key(x), self.num_heads, hidden, self.activation)
 
     def extra_repr(self) -> str:
         """Format the options for `print`."""
@@ -279,7 +288,7 @@ class _AbstractorLayer(nn.Module):
         generator: torch.Generator | None,
     ) -> None:
         super().__init__()
-        eps: PositiveFloat = 1e-3 if released else 1e-5
+        eps = 1e-3 if released else 1e-5
 
         def attention(activation: Activation) -> RelationalCrossAttention:
             return RelationalCrossAttention(

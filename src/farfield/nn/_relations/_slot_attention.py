@@ -126,7 +126,6 @@ class SlotAttention(nn.Module):
         x = self.norm(x)
         key, value = self.key(x), self.value(x)
         slots = self.mean + self.log_std.exp() * noise
-        attention = key.new_zeros(0)
         for _ in range(self.num_iterations):
             query = self.query(self.slot_norm(slots))
             scores = query @ key.mT / math.sqrt(self.num_features)
