@@ -9,13 +9,18 @@ from typing import Final
 from farfield.experiments import ByHand, Experiment, Recipe
 from farfield.reproductions._claims import Claim
 from farfield.reproductions._published import Unpublished
+from farfield.tasks import ProblemTask
 from farfield.tasks.internal import AnswersByHand
 
 BY_HAND: Final = "By hand"
 """Name of a row by hand."""
 RUNS: Final = 2
 """Number of runs whose problems a rule answers; the rule itself draws nothing."""
-_RECIPE: Final = Recipe(steps=1, batch_size=1)
+
+
+def by_hand(task: ProblemTask | AnswersByHand) -> Experiment:
+    """Build the experiment of the rule by hand of a task."""
+    return Experiment(task=task, model=ByHand(), recipe=Recipe(steps=1, batch_size=1))
 
 
 def with_rows_by_hand(claims: Iterable[Claim], name: str = BY_HAND) -> tuple[Claim, ...]:
@@ -49,7 +54,7 @@ def _row_by_hand(claim: Claim, name: str) -> Claim | None:
         published=dataclasses.replace(
             number, runs=RUNS, goal=None, confirmation=None, selection="nothing is trained"
         ),
-        experiment=Experiment(task=task, model=ByHand(), recipe=_RECIPE),
+        experiment=by_hand(task),
         quick=1.0,
         quick_before=None,
         selection=None,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple, final
 
-from farfield.experiments import ByHand, Experiment, Network, Recipe, Spec
+from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import (
     ESBN,
     LSTM,
@@ -35,6 +35,7 @@ from farfield.nn import (
     RandomEncoder,
 )
 from farfield.objectives import Reconstructing, Supervised
+from farfield.reproductions._by_hand import BY_HAND, by_hand
 from farfield.reproductions._grid import Cell
 from farfield.tasks import (
     VARIATIONS,
@@ -365,8 +366,8 @@ def not_identical(cell: Cell) -> Experiment:
 def variations(cell: Cell) -> Experiment:
     """Build the experiment of a cell of `webb2021/variations`; all its regimes are variations."""
     task = _task_of_variations(cell.group)
-    if cell.row == "By hand":
-        return Experiment(task=task, model=ByHand(), recipe=Recipe(steps=1, batch_size=1))
+    if cell.row == BY_HAND:
+        return by_hand(task)
     return _on(task, cell, VARIATIONS_STEPS)
 
 
