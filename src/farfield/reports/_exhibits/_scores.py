@@ -311,14 +311,15 @@ def skill_by_regime(
         panels: Titles of the panels by the beginning of their groups; the first fit counts.
         columns: Names of the columns by a pattern of their regimes.
     """
-    names = [*dict.fromkeys(row.claim.row for row in evidence.report.rows)]
-    skills: dict[str, dict[tuple[str, str], list[float]]] = {title: {} for title in panels.values()}
-    for row in evidence.run:
-        title = next(name for start, name in panels.items() if row.claim.group.startswith(start))
-        for name, skill in _skills(row, columns):
-            skills[title].setdefault((row.claim.row, name), []).append(skill)
     if not evidence.run:
         return None
+    names = [*dict.fromkeys(row.claim.row for row in evidence.report.rows)]
+    skills: dict[str, dict[tuple[str, str], list[float]]] = {}
+    for row in evidence.run:
+        title = next(name for start, name in panels.items() if row.claim.group.startswith(start))
+        found = skills.setdefault(title, {})
+        for name, skill in _skills(row, columns):
+            found.setdefault((row.claim.row, name), []).append(skill)
     heads = [*dict.fromkeys(columns.values())]
     networks = [len(row.kept) for row in evidence.run]
     counts = {
