@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from each import each
 from farfield.experiments import ByHand, Experiment, Recipe
 from farfield.experiments.internal import array_digest
 from farfield.reports import export
-from farfield.reports._export._export import load_reasons
+from farfield.reports._export._export import load_reasons, options_of
 from farfield.reports._export._figure_export import PAPER_DIGEST
 from farfield.reports._export._index import goals_of_table
 from farfield.reports._export._recorded import Recorded, recorded_reports
@@ -184,6 +185,26 @@ def test_every_reason_is_of_cells_that_exist():
     names = [claim.name for table in TABLES.values() for claim in table.claims]
     for reason in load_reasons(CHECKOUT / "results"):
         assert [one for one in reason.cells if not fnmatch.filter(names, one)] == []
+
+
+@each(
+    "words, found",
+    {
+        "alone": (
+            "--budget paper --cell a/* b/*",
+            {"--budget": ["paper"], "--cell": ["a/*", "b/*"]},
+        ),
+        "twice": ("--cell a/* --seeds 2 --cell=b/*", {"--cell": ["a/*", "b/*"], "--seeds": ["2"]}),
+        "none": ("", {}),
+    },
+)
+def test_an_option_of_a_wanted_run_may_have_several_values(words, found):
+    assert options_of(words.split()) == found
+
+
+def test_a_wanted_run_has_values_behind_options_alone():
+    with pytest.raises(ValueError, match=r"words must begin with an option, got 'a/\*'"):
+        options_of(["a/*", "--cell", "b/*"])
 
 
 def test_a_wanted_run_is_named_with_its_time_where_its_networks_lack(tmp_path):

@@ -6,25 +6,18 @@ from pathlib import Path
 
 from each import each
 from farfield.reports import FIGURES
+from farfield.reports._export._export import options_of
 from farfield.reproductions import TABLES
 
 PATH = Path(__file__).resolve().parents[2] / "results" / "wanted.toml"
 RUNS = tomllib.loads(PATH.read_text(encoding="utf-8"))["run"]
 
 
-def options(words: list[str]) -> dict[str, list[str]]:
-    """What stands behind each option of a command."""
-    found: dict[str, list[str]] = {}
-    for name, given in zip(words[::2], words[1::2], strict=True):
-        found.setdefault(name, []).append(given)
-    return found
-
-
 @each("run", RUNS)
 def test_a_wanted_run_names_cells_that_exist(run) -> None:
     assert run.keys() == {"command", "minutes", "device", "why"}
     program, verb, name, *words = shlex.split(run["command"])
-    given = options(words)
+    given = options_of(words)
     assert (program, verb, given["--budget"]) == ("farfield", "reproduce", ["paper"])
     assert given.keys() <= {"--budget", "--seeds", "--cell", "--device"}
     table = TABLES[name] if name in TABLES else FIGURES[name].table

@@ -78,11 +78,9 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Cells that it runs."""
-        _, _, name, *options = shlex.split(self.command)
-        pairs = zip(options[::2], options[1::2], strict=True)
-        cells = [pattern for option, pattern in pairs if option == "--cell"]
+        _, _, name, *words = shlex.split(self.command)
         table = TABLES[name] if name in TABLES else FIGURES[name].table
-        return table.select(*cells).claims
+        return table.select(*options_of(words).get("--cell", ())).claims
 
     @property
     def time(self) -> str:
@@ -91,6 +89,28 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         hours = self.minutes / 60
         amount = f"{self.minutes:.0f} min" if hours < 1 else f"{hours:,.0f} h"
         return f"{amount} of {place}"
+
+
+def options_of(words: Iterable[str]) -> dict[str, list[str]]:
+    """List the values of each option of a command; an option may have several, and come again.
+
+    Args:
+        words: Words of the command after its name: options that begin with `--`, and their values.
+
+    Raises:
+        ValueError: If the first word is no option.
+    """
+    found: dict[str, list[str]] = {}
+    option = ""
+    for word in words:
+        if word.startswith("--"):
+            option, equals, value = word.partition("=")
+            found.setdefault(option, []).extend([value] if equals else [])
+        elif not option:
+            raise ValueError(f"words must begin with an option, got {word!r}")
+        else:
+            found[option].append(word)
+    return found
 
 
 @final
