@@ -11,7 +11,7 @@ import sqlite3
 import textwrap
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 import msgspec
 import numpy as np
@@ -467,6 +467,33 @@ def test_whole_files_replace_old_ones_and_leave_no_scraps(tmp_path: Path) -> Non
     write_whole(path, b"new")
     assert path.read_bytes() == b"new"
     assert [found.name for found in path.parent.iterdir()] == ["file"]
+
+
+def test_a_folder_that_another_process_removes_meanwhile_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "k" / "0.safetensors"
+    opened, calls = Path.open, list[Path]()
+
+    def open_late(self: Path, mode: str = "r") -> IO[bytes]:
+        calls.append(self)
+        if len(calls) == 1:
+            self.parent.rmdir()
+        return opened(self, mode)
+
+    monkeypatch.setattr(Path, "open", open_late)
+    write_whole(path, b"whole")
+    assert path.read_bytes() == b"whole"
+
+
+def test_sweeping_removes_the_folder_of_checkpoints_with_the_last_one(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for seed in (0, 1):
+        write_whole(store.checkpoint_path("k", seed), b"state")
+    store.sweep("k", 0)
+    assert [*tmp_path.glob("checkpoints/*/*")] == [store.checkpoint_path("k", 1)]
+    store.sweep("k", 1)
+    assert [*tmp_path.glob("checkpoints/*")] == []
 
 
 def test_scraps_of_killed_processes_are_swept_up_when_they_are_old(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, BinaryIO, Final, final
 
 import safetensors.torch
 import torch
@@ -109,9 +109,8 @@ def _write(path: Path, content: bytes, beside: Path) -> str:
     """
     temporary = beside.with_name(f".{beside.name}.{secrets.token_hex(4)}.tmp")
     try:
-        for folder in (path.parent, beside.parent):
-            folder.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _create(temporary) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -123,6 +122,16 @@ def _write(path: Path, content: bytes, beside: Path) -> str:
             temporary.unlink(missing_ok=True)
         raise
     return stamp
+
+
+def _create(path: Path) -> BinaryIO:
+    """Create a file in a folder that another process may remove while it is empty."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        return path.open("wb")
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("wb")
 
 
 def _stamp(status: os.stat_result) -> str:

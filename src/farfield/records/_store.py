@@ -308,7 +308,7 @@ class Store:
     def sweep(self, key: str, seed: int) -> None:
         """Remove the other files of a finished run: checkpoint, progress, locks, temporary files.
 
-        Files that another process holds stay.
+        Files that another process holds stay. The folder of checkpoints goes with the last one.
 
         Args:
             key: `Experiment.key`.
@@ -321,6 +321,8 @@ class Store:
             with contextlib.suppress(BusyError, StoreError, OSError), lock:
                 for path in left:
                     path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # none, or checkpoints of other seeds
+            unfinished[0].parent.rmdir()
 
     def weights_path(self, key: str, seed: int) -> Path:
         """Build the path of the trained network of a run."""
