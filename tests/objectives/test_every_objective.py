@@ -69,6 +69,8 @@ def learning_rules(layer: str, *, num_outputs: int) -> dict[str, Objective]:
     arguments: dict[str, dict[str, Any]] = {
         "activation-l1": {"layers": (layer,)},
         "cutout": {"size": 3},
+        "fixmatch": {"threshold": 0.0},
+        "freematch": {"num_outputs": num_outputs},
         "ict": {"layers": ("input", layer)},
         "manifold-mixup": {"layers": (layer,)},
         "mean-teacher": {"averages_buffers": True},
@@ -114,8 +116,8 @@ RULES: dict[str, Objective] = {
     **ROWS,
 }
 """Rules by the names of `OBJECTIVES`, and variants."""
-SHOWN = ["crop-and-flip", "temporal-ensembling", "vat", "ict-released"]
-REMEMBERING = ["temporal-ensembling", "ict-released"]
+SHOWN = ["crop-and-flip", "temporal-ensembling", "vat", "ict-released", "freematch"]
+REMEMBERING = ["temporal-ensembling", "ict-released", "freematch"]
 OPTIMIZERS = {
     "mean-teacher": SGD(momentum=0.9, nesterov=True),
     "temporal-ensembling": RMSprop(momentum=0.5, centered=True),
@@ -247,6 +249,10 @@ REFUSED: dict[str, tuple[set[str], str]] = {
     "centered-l1": (MECHANISMS.keys() - NORMALIZED, "model must run parts with a method center, "),
     "crop-and-flip": (NO_IMAGES, "items must be images of "),
     "cutout": (NO_IMAGES, "items must be images of "),
+    **{
+        rule: (NO_IMAGES | {"prediction"}, "items must be images of |outputs must be logits")
+        for rule in ("fixmatch", "freematch")
+    },
     "predicting-embeddings": (
         MECHANISMS.keys() - {"prediction"},
         "model must have a method predict, ",

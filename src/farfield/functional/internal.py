@@ -109,6 +109,10 @@ from farfield.functional._learning._consistency import probabilities as probabil
 from farfield.functional._learning._consistency import squared_distance as squared_distance
 from farfield.functional._learning._mixtures import mix as mix
 from farfield.functional._learning._mixtures import mix_pairs as mix_pairs
+from farfield.functional._learning._pseudo_labels import ClassStatistics as ClassStatistics
+from farfield.functional._learning._pseudo_labels import are_accepted as are_accepted
+from farfield.functional._learning._pseudo_labels import fairness as fairness
+from farfield.functional._learning._pseudo_labels import pseudo_label_loss as pseudo_label_loss
 from farfield.functional._learning._teachers import running_mean as running_mean
 from farfield.functional._linear_attention._gated_delta_rule import (
     gated_delta_rule as gated_delta_rule,

@@ -18,6 +18,8 @@ from farfield.objectives._objective import Update as Update
 from farfield.objectives._penalties import ActivationL1 as ActivationL1
 from farfield.objectives._penalties import CenteredL1 as CenteredL1
 from farfield.objectives._ppo import PPO as PPO
+from farfield.objectives._pseudo_labels import FixMatch as FixMatch
+from farfield.objectives._pseudo_labels import FreeMatch as FreeMatch
 from farfield.objectives._rainbow_iqn import RainbowIQN as RainbowIQN
 from farfield.objectives._sequences import CarriedState as CarriedState
 from farfield.objectives._sequences import PredictingEmbeddings as PredictingEmbeddings
@@ -35,6 +37,8 @@ OBJECTIVES: dict[str, type] = {
     "centered-l1": CenteredL1,
     "crop-and-flip": CropAndFlip,
     "cutout": Cutout,
+    "fixmatch": FixMatch,
+    "freematch": FreeMatch,
     "hinge-discriminator": HingeDiscriminator,
     "hinge-generator": HingeGenerator,
     "ict": ICT,

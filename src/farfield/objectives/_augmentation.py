@@ -114,21 +114,45 @@ class CropAndFlip(Checked, Objective):
 
     def _changed(self, problems: Problems, stream: Stream) -> Tensor:
         """Shift and mirror the images of every position of every problem."""
-        images = problems.unshared().table()
-        if images.ndim < 3:
-            raise ValueError(
-                f"items must be images of (item, *, height, width), got {tuple(images.shape)}"
-            )
-        generator, (size, time) = stream.numpy(), problems.index.shape
-        shift = generator.integers(2 * self.padding + 1, size=(2, size, 1)).repeat(time, axis=2)
-        mirrored = (generator.random((size, 1)) < 0.5 * self.flip).repeat(time, axis=1)
-        rows, columns = (torch.from_numpy(each.flatten()).to(images.device) for each in shift)
-        flips = torch.from_numpy(mirrored.flatten()).to(images.device)
-        return crop_and_flip(images, rows, columns, flips, padding=self.padding)
+        return shift_and_flip(problems, stream, padding=self.padding, flip=self.flip)
+
+
+def shift_and_flip(
+    problems: Problems, stream: Stream, *, padding: int, flip: bool, reflect: bool = False
+) -> Tensor:
+    """Shift and mirror images at random, all of a problem alike, `(batch · time, *, …)`.
+
+    Args:
+        problems: A batch over images of `(item, *, height, width)`.
+        stream: Source of the shifts and of the problems that are mirrored.
+        padding: Largest shift in pixels.
+        flip: Whether images are mirrored.
+        reflect: Whether the border of images mirrors their pixels; otherwise it is zero.
+
+    Raises:
+        ValueError: If the items are no images.
+    """
+    images = problems.unshared().table()
+    if images.ndim < 3:
+        raise ValueError(
+            f"items must be images of (item, *, height, width), got {tuple(images.shape)}"
+        )
+    generator, (size, time) = stream.numpy(), problems.index.shape
+    shift = generator.integers(2 * padding + 1, size=(2, size, 1)).repeat(time, axis=2)
+    mirrored = (generator.random((size, 1)) < 0.5 * flip).repeat(time, axis=1)
+    rows, columns = (torch.from_numpy(each.flatten()).to(images.device) for each in shift)
+    flips = torch.from_numpy(mirrored.flatten()).to(images.device)
+    return crop_and_flip(images, rows, columns, flips, padding=padding, reflect=reflect)
 
 
 def crop_and_flip(
-    images: Tensor, rows: Tensor, columns: Tensor, flips: Tensor, *, padding: int
+    images: Tensor,
+    rows: Tensor,
+    columns: Tensor,
+    flips: Tensor,
+    *,
+    padding: int,
+    reflect: bool = False,
 ) -> Tensor:
     """Draw windows of the images in a border, of the size of the images.
 
@@ -137,14 +161,22 @@ def crop_and_flip(
         rows: Rows above each window, `(image,)`.
         columns: Columns left of each window, `(image,)`.
         flips: True for a window that is mirrored left to right, `(image,)`.
-        padding: Width of the border, in pixels of zero.
+        padding: Width of the border, in pixels; below the side of the image where it mirrors.
+        reflect: Whether the border mirrors the pixels of the image; otherwise it is zero.
     """
     height, width = images.shape[-2:]
-    padded = F.pad(images, (padding,) * 4)
     down, across = (torch.arange(size, device=images.device) for size in (height, width))
     across = torch.where(flips[:, None], across.flip(0), across)
-    pixels = (rows[:, None] + down)[:, :, None] * padded.shape[-1]
-    pixels = pixels + (columns[:, None] + across)[:, None, :]
+    down, across = rows[:, None] + down, columns[:, None] + across
+    if reflect:
+        padded = images
+        down, across = (
+            last - (last - (at - padding).abs()).abs()
+            for at, last in ((down, height - 1), (across, width - 1))
+        )
+    else:
+        padded = F.pad(images, (padding,) * 4)
+    pixels = down[:, :, None] * padded.shape[-1] + across[:, None, :]
     flat = padded.reshape(len(images), -1, padded.shape[-2] * padded.shape[-1])
     every = pixels.reshape(len(images), 1, -1).expand(-1, flat.shape[1], -1)
     return flat.gather(2, every).reshape(images.shape)

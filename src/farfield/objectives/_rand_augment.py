@@ -63,16 +63,18 @@ def rand_augmented(images: Images, *, operations: int, magnitude: float, stream:
     return (255 * shown).round().to(torch.uint8) if are_bytes else shown.to(images.dtype)
 
 
-def check_images(images: Tensor) -> None:
-    """Raise `ValueError` unless these are images in color.
+def check_images(images: Tensor, *, colors: tuple[int, ...] = (3,)) -> None:
+    """Raise `ValueError` unless these are images of bytes, or of numbers of 0…1.
 
     Args:
         images: Images to augment.
+        colors: Numbers of colors that an image may have.
     """
-    if images.ndim != 4 or images.shape[1] != 3:
+    if images.ndim != 4 or images.shape[1] not in colors:
+        kinds = "in color" if colors == (3,) else "in gray or color"
         raise ValueError(
-            "items must be images in color, (item, 3, height, width), "
-            f"got shape {tuple(images.shape)}"
+            f"items must be images {kinds}, (item, {' or '.join(map(str, colors))}, height, "
+            f"width), got shape {tuple(images.shape)}"
         )
     if images.dtype == torch.uint8:
         return

@@ -1,4 +1,4 @@
-"""Rules with a teacher of averaged weights: mean teacher and interpolation consistency."""
+"""Rules with averaged weights: mean teacher and interpolation consistency."""
 
 from __future__ import annotations
 
@@ -35,11 +35,95 @@ COUNT: Final = "number of updates"
 """Name of the count of updates among the tensors of a teacher; no parameter has blanks in its."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TeacherRule(ConsistencyRule):
-    """A learning rule that remembers a teacher, by the names of its parameters and buffers.
+OF_AVERAGES: Final = ("warmup", "scores_teacher", "independent_teacher", "averages_buffers")
+"""Fields that say nothing where no weights are averaged."""
 
-    Parameters that are not trained and buffers that no call changes are those of the student.
+
+@dataclass(frozen=True, kw_only=True)
+class AveragedRule(ConsistencyRule):
+    """A learning rule that remembers running means of weights, by the names of the weights.
+
+    Parameters that are not trained and buffers that no call changes are those of the network.
+
+    Args:
+        decay: Decay of the running mean, in 0…1; `None` for no mean.
+        warmup: Whether the decay of update $n$ is at most $1 - 1 / (n + 1)$.
+
+    Raises:
+        ValueError: If a field is of another type, or a number out of range.
+    """
+
+    decay: Fraction | None = 0.99
+    warmup: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in OF_AVERAGES:
+            default = getattr(type(self), name, None)
+            if self.decay is None and getattr(self, name, None) is not default:
+                raise ValueError(
+                    f"{name} must be left out where decay is None: there is no teacher"
+                )
+
+    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Start the means, if there are any: the first weights and buffers of the network.
+
+        Raises:
+            ValueError: If answers are no classes, or there is no problem to agree on.
+        """
+        super().start(network, sets, stream)
+        if self.decay is None:
+            return {}
+        first = network.tensors()
+        learned = (name for name, p in network.module.named_parameters() if p.requires_grad)
+        names = (*learned, *network.mutable_buffers())
+        tensors = {name: first[name].detach().clone() for name in names}
+        if self.warmup:
+            device = next(iter(tensors.values())).device
+            tensors[COUNT] = torch.zeros((), dtype=torch.int64, device=device)
+        return tensors
+
+    def average_buffers(self, update: Update, state: Tensors) -> Tensors:
+        """Compute the running means of the buffers of the network after all answers, one step on.
+
+        Args:
+            state: The means, or nothing.
+        """
+        if self.decay is None:
+            return state
+        tensors = update.network.tensors()
+        vectors = update.network.power_vectors()
+        names = (name for name in update.network.mutable_buffers() if name not in vectors)
+        buffers = {name: tensors[name].detach().clone() for name in names}
+        return {**state, **running_mean(state, buffers, _kept(state, self.decay))}
+
+    def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
+        """Compute the running mean of the weights, one step on.
+
+        Args:
+            state: The means, or nothing.
+            parameters: Parameters after the step.
+            progress: Fraction of the steps that are done, not used.
+        """
+        del progress
+        if self.decay is None:
+            return state
+        weights = running_mean(state, parameters, _kept(state, self.decay))
+        count = {COUNT: state[COUNT] + 1} if self.warmup else {}
+        return {**state, **weights, **count}
+
+    def scored(self, state: Tensors) -> Tensors:
+        """Select the means; other tensors have blanks in their names.
+
+        Args:
+            state: The means, or nothing.
+        """
+        return {name: tensor for name, tensor in state.items() if " " not in name}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeacherRule(AveragedRule):
+    """A learning rule that remembers a teacher, by the names of its parameters and buffers.
 
     Args:
         weight: Largest weight of the distance from the teacher's answers.
@@ -57,19 +141,9 @@ class TeacherRule(ConsistencyRule):
 
     weight: NonNegativeFloat = 1.0
     ramp: Fraction = 0.2
-    decay: Fraction | None = 0.99
-    warmup: bool = False
     scores_teacher: bool = True
     independent_teacher: bool = False
     averages_buffers: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("warmup", "scores_teacher", "independent_teacher", "averages_buffers"):
-            if self.decay is None and getattr(self, name) is not getattr(type(self), name):
-                raise ValueError(
-                    f"{name} must be left out where decay is None: there is no teacher"
-                )
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Start the teacher, if there is one: the first weights and buffers of the network.
@@ -80,18 +154,11 @@ class TeacherRule(ConsistencyRule):
         Raises:
             ValueError: If answers are no classes, or there is no problem to agree on.
         """
-        super().start(network, sets, stream)
-        if self.decay is None:
-            return {}
-        own = self.independent_teacher
-        first = network.redraw(stream.child("teacher")) if own else network.tensors()
-        learned = (name for name, p in network.module.named_parameters() if p.requires_grad)
-        names = (*learned, *network.mutable_buffers())
-        tensors = {name: first[name].detach().clone() for name in names}
-        if self.warmup:
-            device = next(iter(tensors.values())).device
-            tensors[COUNT] = torch.zeros((), dtype=torch.int64, device=device)
-        return tensors
+        state = super().start(network, sets, stream)
+        if not self.independent_teacher:
+            return state
+        own = network.redraw(stream.child("teacher"))
+        return {n: own[n].detach().clone() if n in own else t for n, t in state.items()}
 
     def teach(self, update: Update, problems: Problems) -> tuple[Tensor, Tensors]:
         """Compute answers of the teacher, and the teacher with its buffers after them.
@@ -113,28 +180,7 @@ class TeacherRule(ConsistencyRule):
         Args:
             state: Teacher that `teach` returned.
         """
-        if not self.averages_buffers or self.decay is None:
-            return state
-        tensors = update.network.tensors()
-        names = update.network.mutable_buffers()
-        vectors = update.network.power_vectors()
-        buffers = {name: tensors[name].detach().clone() for name in names if name not in vectors}
-        return {**state, **running_mean(state, buffers, _kept(state, self.decay))}
-
-    def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
-        """Compute the running mean of the weights, one step on.
-
-        Args:
-            state: The teacher, or nothing.
-            parameters: Parameters after the step.
-            progress: Fraction of the steps that are done, not used.
-        """
-        del progress
-        if self.decay is None:
-            return state
-        weights = running_mean(state, parameters, _kept(state, self.decay))
-        count = {COUNT: state[COUNT] + 1} if self.warmup else {}
-        return {**state, **weights, **count}
+        return self.average_buffers(update, state) if self.averages_buffers else state
 
     def scored(self, state: Tensors) -> Tensors:
         """Select the teacher, if it is scored.
@@ -142,9 +188,7 @@ class TeacherRule(ConsistencyRule):
         Args:
             state: The teacher, or nothing.
         """
-        if not self.scores_teacher:
-            return {}
-        return {name: tensor for name, tensor in state.items() if name != COUNT}
+        return super().scored(state) if self.scores_teacher else {}
 
 
 def _kept(state: Tensors, decay: float) -> float | Tensor:
@@ -170,7 +214,7 @@ def teacher_warning(objective: Objective, steps: int) -> str | None:
         objective: Learning rule; only a rule with a teacher and without warm-up has a warning.
         steps: Number of steps of the run.
     """
-    if not isinstance(objective, TeacherRule) or objective.decay is None or objective.warmup:
+    if not isinstance(objective, AveragedRule) or objective.decay is None or objective.warmup:
         return None
     first = objective.decay**steps
     if first <= FIRST_WEIGHT:

@@ -40,6 +40,8 @@ from farfield.objectives import (
     VAT,
     ActivationL1,
     CropAndFlip,
+    FixMatch,
+    FreeMatch,
     ManifoldMixup,
     MeanTeacher,
     Mixup,
@@ -194,6 +196,12 @@ SEMI: Final[dict[str, Objective]] = {
     "ICT, no mean teacher": ICT(weight=10.0, decay=None, consistency=UNLABELLED),
 }
 
+OWN_VIEWS: Final[dict[str, Objective]] = {
+    "FixMatch": FixMatch(flip=False, warmup=True, consistency=UNLABELLED),
+    "FreeMatch": FreeMatch(num_outputs=10, flip=False, warmup=True, consistency=UNLABELLED),
+}
+"""Rules that draw changed images themselves, with the numbers of their papers."""
+
 
 def hundred_labels(cell: Cell) -> Experiment:
     """Train a narrow network on a hundred labels of MNIST."""
@@ -209,7 +217,7 @@ def hundred_labels(cell: Cell) -> Experiment:
             optimizer=MOMENTUM,
             schedule=Cosine(span=8 / 9),
         ),
-        objective=CropAndFlip(objective=SEMI[cell.row], flip=False),
+        objective=OWN_VIEWS.get(cell.row) or CropAndFlip(objective=SEMI[cell.row], flip=False),
     )
 
 
