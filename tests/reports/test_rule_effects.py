@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.patches import Rectangle
 from scipy import stats
 
-from farfield.records import Record
+from farfield.records import Record, Score
 from farfield.reports import FIGURES, Plate, illustrate, tabulate
 from farfield.reports.internal import DARK, LIGHT
 from farfield.reproductions import Claim
@@ -63,8 +64,8 @@ def test_differences_are_those_of_pairs_and_intervals_of_all_that_is_planned() -
 def test_what_is_certain_is_framed_and_what_is_not_run_left_out() -> None:
     for theme in (LIGHT, DARK):
         picture = plate(made).draw(theme)
-        panel, *others = picture.axes
-        assert not any(axes.axison for axes in others)
+        panel, beside = picture.axes
+        assert beside.get_title(loc="left") == "in training"
         assert panel.get_title(loc="left") == "Distribution-of-three (chance: 25 %)"
         missing = (
             "Not run: Same/different, Relational match-to-sample, Identity rules, All the same, "
@@ -85,6 +86,25 @@ def test_what_is_certain_is_framed_and_what_is_not_run_left_out() -> None:
         strong = sorted(tints[np.abs(tints).sum(1) > 1e-6], key=np.linalg.norm)
         for tint, color in zip(strong, (0.015 * ahead, 0.165 * ahead, 0.6 * behind), strict=True):
             np.testing.assert_allclose(tint, color, atol=1e-6)
+
+
+def test_training_stands_beside_each_matrix_and_is_gray_where_it_failed() -> None:
+    def learned(claim: Claim) -> list[Record]:
+        found = made(claim)
+        if claim.row != "ESBN, activation L1":
+            return found
+        failed = Score(step=STEPS, regime="training", metric="accuracy", value=0.5, count=4)
+        return [msgspec.structs.replace(one, scores=(failed, *one.scores[1:])) for one in found]
+
+    shown = plate(learned)
+    beside = shown.draw(LIGHT).axes[1]
+    words = [text.get_text() for text in beside.texts]
+    # Six cells with networks, of which one had learned a third of the way from 25 % to 100 %.
+    assert (words.count("100"), words.count("50"), words.count("–")) == (5, 1, 24)
+    tints = np.abs(beside.images[0].get_array() - np.array(to_rgb(LIGHT.background))).sum(-1)
+    assert np.argwhere(tints > 1e-6).tolist() == [[2, 4]]
+    told = {finding.what: finding.ours for finding in shown.findings}
+    assert told["at least half learned in training"] == "5 of 6 cells that were run"
 
 
 def test_of_several_regimes_the_farthest_counts() -> None:

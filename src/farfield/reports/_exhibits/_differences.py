@@ -27,13 +27,12 @@ from farfield.reports._exhibits._frames import (
     Drawing,
     Mark,
     Panel,
-    down,
-    in_rows,
 )
 from farfield.reports._profile._series import GOLDEN
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Report, Row
 from farfield.reproductions import Published, Verdict
+from farfield.tasks import TRAINING
 
 PAIRED: Final = (
     "Each dot is a condition, a task and a number of withheld shapes: difference of the mean test "
@@ -282,14 +281,16 @@ EFFECTS: Final = (
     "in the regime farthest from training, mean over pairs of networks of one seed; first column: "
     "that score, in percent. Chance: the score of answers that ignore the problem. Framed: the "
     "95 % t interval, corrected for all {comparisons} differences planned (Bonferroni), leaves out "
-    "0. Two pairs at least make an interval. {missing}"
+    "0. Two pairs at least make an interval. Beside each matrix: the scores of the same networks "
+    "on their training problems, gray where they went less than half of the way from chance to the "
+    "best score, so that the difference says nothing of reach. {missing}"
 )
-ACROSS: Final = 2
-"""Panels side by side."""
 LINE: Final = 0.2
 """Height of a line of a panel, inches."""
 STRONGEST: Final = 0.6
 """Opacity of the largest difference: letters stay legible on it."""
+FAILED: Final = 0.35
+"""Opacity of training that failed."""
 NAME: Final = ", "
 """Text between mechanism and rule in the name of a row."""
 
@@ -340,6 +341,7 @@ def rule_effects(evidence: Evidence, *, baseline: str) -> Plate | None:
         findings=(
             *_medians(effects, lambda effect: effect.rule),
             *_medians(effects, lambda effect: effect.mechanism),
+            _trained(farthest),
         ),
     )
 
@@ -401,6 +403,14 @@ def _medians(effects: Sequence[_Effect], group: Callable[[_Effect], str]) -> Ite
             yield Finding(what=name, paper="", ours="; ".join(said))
 
 
+def _trained(panels: dict[str, dict[tuple[str, str], Row]]) -> Finding:
+    """Count the cells whose networks have learned their training problems."""
+    run = [row for cells in panels.values() for row in cells.values() if row.records]
+    failed = sum(row.judgement.untrained for row in run)
+    ours = f"{len(run) - failed} of {len(run)} cells that were run"
+    return Finding(what="at least half learned in training", paper="", ours=ours)
+
+
 def _most(effects: Sequence[_Effect], sign: int, word: str) -> str:
     """Count the clear differences of a sign, and name the largest."""
     clear = [effect for effect in effects if effect.sign == sign]
@@ -431,32 +441,42 @@ def _matrices(
     rules = [baseline, *dict.fromkeys(effect.rule for effect in effects)]
     names = [textwrap.fill(rule, 11, break_long_words=False) for rule in rules]
     largest = max(abs(effect.difference.value) for effect in effects if effect.difference) or 1.0
-    shown, last = [], len(panels) - ACROSS
-    for number, (subject, cells) in enumerate(panels.items()):
+    shown = []
+    for number, (subject, cells) in enumerate(panels.items(), start=1):
         level = text.plain(next(iter(cells.values())).floor, 0)
         own = [effect for effect in effects if effect.subject == subject]
-        shown.append(
+        shown_names = names if number == len(panels) else [""] * len(names)
+        shown.append([
             Panel(
                 marks=(_cells(cells, own, mechanisms, rules, largest),),
                 title=f"{subject} (chance: {level} %)",
-                x_ticks=dict(enumerate(names if number >= last else [""] * len(names))),
-                y_ticks=dict(enumerate([""] * len(mechanisms) if number % ACROSS else mechanisms)),
+                x_ticks=dict(enumerate(shown_names)),
+                y_ticks=dict(enumerate(mechanisms)),
                 frame="ticks",
-            )
-        )
+            ),
+            Panel(
+                marks=(_training_cells(cells, mechanisms, rules),),
+                title="in training",
+                x_ticks=dict(enumerate(shown_names)),
+                y_ticks=dict(enumerate([""] * len(mechanisms))),
+                frame="ticks",
+            ),
+        ])  # fmt: skip
     counts = [effect.pairs for effect in effects if effect.pairs]
     run = [row for cells in panels.values() for row in cells.values() if row.records]
-    lines = down(len(panels), ACROSS)
     return Drawing(
-        rows=in_rows(shown, ACROSS),
-        height=lines * (LINE * len(mechanisms) + 0.3) + 0.85,
-        note=f"{baseline}: score (%); others: change in points. "
+        rows=shown,
+        height=len(shown) * (LINE * len(mechanisms) + 0.3) + 0.85,
+        note=f"{baseline} and training: score (%); others: change in points. "
         f"Pairs of networks in a cell: {text.span(str(min(counts)), str(max(counts)))}; "
         f"{text.steps(run)}.\n{_missing(effects)}".rstrip(),
         legend=(
             Dots(color=0, marker="s", size=60, opacity=STRONGEST, name="ahead"),
             Dots(color=1, marker="s", size=60, opacity=STRONGEST, name="behind"),
             Dots(marker="s", size=60, is_filled=False, name="corrected 95 % t interval without 0"),
+            Dots(
+                color="muted", marker="s", size=60, opacity=FAILED, name="not learned in training"
+            ),
         ),
     )
 
@@ -489,3 +509,18 @@ def _cells(
     return Cells(
         tints={0: gain, 1: loss}, texts=words, muted=frozenset({0}), framed=frozenset(framed)
     )  # fmt: skip
+
+
+def _training_cells(
+    cells: dict[tuple[str, str], Row], mechanisms: list[str], rules: list[str]
+) -> Cells:
+    """Lay out the mean score of each cell on its training problems."""
+    failed = np.zeros((len(mechanisms), len(rules)))
+    words = {}
+    for (mechanism, rule), row in cells.items():
+        spot = mechanisms.index(mechanism), rules.index(rule)
+        scores = [record.final(TRAINING, row.claim.metric) for record in row.kept]
+        mean = row.claim.published.scale * float(np.mean(scores)) if scores else None
+        words[spot] = text.MISSING if mean is None else text.plain(mean, 0)
+        failed[spot] = FAILED * row.judgement.untrained
+    return Cells(tints={"muted": failed}, texts=words)
