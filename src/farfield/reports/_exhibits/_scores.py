@@ -35,6 +35,7 @@ from farfield.reports._profile._theme import FLOOR
 from farfield.reports._report import _text as text
 from farfield.reports._report._report import Report, Row
 from farfield.reproductions import Verdict
+from farfield.tasks import TRAINING
 
 LOWEST: Final = (
     "Filled: means over our networks, with their 95 % intervals; open: as published. Hardest: the "
@@ -53,11 +54,33 @@ SETTINGS: Final = (
 )
 SKILLS: Final = (
     "Skill in percent, mean over the tasks that have run: 0 is the score of answers that ignore "
-    "the problem, 100 the ceiling. Each network is asked in all regimes. In brackets: number of "
-    "tasks; –: not run."
+    "the problem, 100 the ceiling. Each network is asked in all regimes; its training problems are "
+    "the first column, which counts in no mean. In brackets: number of tasks; –: not run."
 )
 SEPARATOR: Final = " = "
 """Text between a setting and its number in the name of a column."""
+COLUMNS: Final = {
+    TRAINING: "in\ntraining",
+    "withheld-*": "identical",
+    "tint-reversed": "identical",
+    "noise-1": "noise\n1",
+    "noise-4": "noise\n4",
+    "noise-16": "noise\n16",
+    "noise-64": "noise\n64",
+    "shift-1": "shift\n1",
+    "shift-2": "shift\n2",
+    "shift-4": "shift\n4",
+    "size-5-turn-5": "size 5\nturn 5",
+    "size-15-turn-15": "size 15\nturn 15",
+    "size-30-turn-45": "size 30\nturn 45",
+    "light-25": "light\n25",
+    "light-50": "light\n50",
+    "noise-16-shift-2": "noise,\nshift",
+    "noise-16-shift-2-size-15-turn-15": "with size\nand turn",
+    "font": "font",
+    "noise-16-shift-2-font": "font, noise,\nshift",
+}
+"""Names of the columns of skills by a pattern of their regimes; training counts in no mean."""
 
 
 @exhibit
@@ -299,17 +322,14 @@ def _setting(row: Row) -> tuple[str, float]:
 
 
 @exhibit
-def skill_by_regime(
-    evidence: Evidence, *, panels: Mapping[str, str], columns: Mapping[str, str]
-) -> Plate | None:
-    """Measure the skill of each row in all regimes of its networks, as a mean over tasks.
+def skill_by_regime(evidence: Evidence, *, panels: Mapping[str, str]) -> Plate | None:
+    """Measure the skill of each row in training and all tests, as a mean over tasks.
 
     The quantity is named `skill`.
 
     Args:
         evidence: Rows whose networks are asked in many regimes.
         panels: Titles of the panels by the beginning of their groups; the first fit counts.
-        columns: Names of the columns by a pattern of their regimes.
     """
     if not evidence.run:
         return None
@@ -318,9 +338,10 @@ def skill_by_regime(
     for row in evidence.run:
         title = next(name for start, name in panels.items() if row.claim.group.startswith(start))
         found = skills.setdefault(title, {})
-        for name, skill in _skills(row, columns):
+        for name, skill in _skills(row):
             found.setdefault((row.claim.row, name), []).append(skill)
-    heads = [*dict.fromkeys(columns.values())]
+    scored = {name for found in skills.values() for _, name in found}
+    heads = [head for head in dict.fromkeys(COLUMNS.values()) if head in scored]
     networks = [len(row.kept) for row in evidence.run]
     counts = {
         (title, row): max((len(own) for (name, _), own in found.items() if name == row), default=0)
@@ -359,11 +380,11 @@ def skill_by_regime(
     )
 
 
-def _skills(row: Row, columns: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+def _skills(row: Row) -> Iterator[tuple[str, float]]:
     """Yield the mean skill of the networks of a row in each scored regime that has a column."""
     scale, metric = row.claim.published.scale, row.claim.metric
     scored = {score.regime for record in row.kept for score in record.scores}
-    for pattern, name in columns.items():
+    for pattern, name in COLUMNS.items():
         for regime in fnmatch.filter(scored, pattern):
             mean = np.mean([scale * record.final(regime, metric) for record in row.kept])
             yield name, float(100 * (mean - row.floor) / (row.ceiling - row.floor))
@@ -379,14 +400,19 @@ def _skill_cells(
             skills = found.get((name, head))
             words[row, column] = text.MISSING if skills is None else f"{np.mean(skills):.0f}"
             tint[row, column] = 0 if skills is None else max(0.0, float(np.mean(skills))) / 125
-    return Cells(tints={0: tint}, texts=words)
+    beside = frozenset(spot for spot, head in enumerate(heads) if head == COLUMNS[TRAINING])
+    return Cells(tints={0: tint}, texts=words, muted=beside)
 
 
 def _mean_skill(
     found: Mapping[tuple[str, str], Sequence[float]], row: str, heads: Sequence[str]
 ) -> str:
-    """Format the mean skill of a row over all columns, with its lowest column."""
-    means = {head: float(np.mean(found[row, head])) for head in heads if (row, head) in found}
+    """Format the mean skill of a row over all tests, with its lowest column."""
+    means = {
+        head: float(np.mean(found[row, head]))
+        for head in heads
+        if (row, head) in found and head != COLUMNS[TRAINING]
+    }
     worst = min(means, key=means.__getitem__)
     whole = sum(means.values()) / len(means)
     return f"{whole:.0f} on average, least {means[worst]:.0f} ({worst.replace(chr(10), ' ')})"
