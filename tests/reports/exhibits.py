@@ -615,7 +615,7 @@ ON_RECORDS = {
     "generalization": "*/withheld-0",
     "paired_tests": "table-15/*",
     "rule_effects": "distribution-of-three/*",
-    "skill_by_regime": "same-different/*",
+    "skill_by_regime": "*same-different/*",
     "time_courses": "*",
 }
 """Pattern of cells of a known figure for each exhibit that is tested on made-up records."""

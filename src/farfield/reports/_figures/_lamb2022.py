@@ -12,6 +12,7 @@ from farfield.reports._exhibits._mechanisms import activation_over_time, filmstr
 from farfield.reports._exhibits._planes import decision_boundaries, decision_surfaces
 from farfield.reports._exhibits._roll_outs import roll_outs
 from farfield.reports._exhibits._routing import layer_reads
+from farfield.reports._exhibits._scores import skill_by_regime
 from farfield.reports._exhibits._sweeps import dormant_phases
 from farfield.reports._exhibits._time_courses import time_courses
 from farfield.reproductions import TABLES
@@ -33,6 +34,8 @@ SPIRALS: Final = TABLES["lamb2022/spirals"]
 TWO_MOONS: Final = TABLES["lamb2022/two-moons"]
 SINGULAR, SINGULAR_VALUES = PAPER.numbers("singular-values.tsv")
 _, NEIGHBORS = PAPER.numbers("neighbors.tsv")
+SHOWINGS: Final = "showings-"
+"""Prefix of groups whose tests vary the showings."""
 TASK: Final = COPYING.claims[0].experiment.task
 assert isinstance(TASK, Copying)  # noqa: S101 — for the type checker
 RECALLED: Final = (TASK.length - TASK.dormant) // 2
@@ -168,11 +171,20 @@ AGENTS: Final = figure(
 EFFECTS: Final = figure(
     "lamb2022/rules-by-mechanism",
     "What learning rules change in six mechanisms on six small tasks",
-    MECHANISMS_AND_RULES.claims,
+    [claim for claim in MECHANISMS_AND_RULES.claims if not claim.group.startswith(SHOWINGS)],
     rule_effects(baseline="plain"),
     quick_networks=5,
 )
 """Figure without a published counterpart: tasks where a rule generalizes further, or harms."""
+
+EFFECTS_ON_SHOWINGS: Final = figure(
+    "lamb2022/rules-by-showing",
+    "Mechanisms under learning rules where no image is shown twice",
+    MECHANISMS_AND_RULES.select(f"{SHOWINGS}*/noise-16-shift-2-size-15-turn-15").claims,
+    skill_by_regime(panels={"": "trained on identical showings"}),
+    quick_networks=1,
+)
+"""Figure without a published counterpart: the rules in all variations of showings."""
 
 FIGURES: Final = (
     FIGURE_2,
@@ -187,5 +199,6 @@ FIGURES: Final = (
     READS,
     AGENTS,
     EFFECTS,
+    EFFECTS_ON_SHOWINGS,
 )
 """Figures of the paper and further figures, in order."""
