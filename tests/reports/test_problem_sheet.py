@@ -25,6 +25,7 @@ from farfield.tasks import (
     Adding,
     AllSame,
     BouncingBalls,
+    ChomskyHierarchy,
     Copying,
     Digits,
     DistributionOfN,
@@ -271,6 +272,18 @@ def test_symbols_are_written_with_their_markers_and_the_answer() -> None:
     signs = [f"{(one - 1) % 10}" + "'" * (one > 10) for one in (*symbols[:12], *symbols[-12:])]
     line = [word for word in words(figure)[0] if word.strip("'").isdigit() or word == "…"]
     assert line == [*signs[:12], "…", *signs[12:]]
+
+
+def test_strings_are_written_without_marks_and_blanks_and_answers_up_to_the_end() -> None:
+    task = ChomskyHierarchy(
+        rule="binary-addition", training_lengths=(5, 9), test_lengths=(), test_strings=()
+    )
+    figure, problems = sheet_of(task, "training", 1)
+    length = int(problems.latent["lengths"][0])
+    wanted = [one for one in problems.target[0].tolist() if one >= 0]
+    assert words(figure)[1] == [" ".join(["→", *map(str, wanted)])]
+    line = [word for word in words(figure)[0] if word in "01#"]
+    assert line == ["01#"[one - 1] for one in problems.index[0].tolist()[:length]]
 
 
 def test_items_that_are_no_images_need_a_drawing(tmp_path: Path, unchecked: None) -> None:

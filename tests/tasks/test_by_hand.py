@@ -12,6 +12,7 @@ from farfield.experiments import ByHand
 from farfield.tasks import (
     Adding,
     AllSame,
+    ChomskyHierarchy,
     Copying,
     DistributionOfN,
     FuzzyBoolean,
@@ -41,6 +42,9 @@ EXACT = [
     Copying(test_dormant=(90,), test_sequences=(4,), training_sequences=4),
     Adding(test_lengths=(70,), training_sequences=4, validation_sequences=4, test_sequences=4),
     SymbolSequences(rule="copying", training_sequences=4, test_lengths=(70,)),
+    ChomskyHierarchy(
+        rule="reverse-string", training_strings=4, test_lengths=((60, 70),), test_strings=(9,)
+    ),
     SortOfCLEVR(withheld_pairs=3, training_images=5, test_images=20),
     VAECTranslation(problems_per_regime=6, textured=True),
     VAECScale(problems_per_regime=6),

@@ -20,6 +20,7 @@ from farfield.tasks import (
     VALIDATION,
     Adding,
     BouncingBalls,
+    ChomskyHierarchy,
     Copying,
     Digits,
     DirectionAnalogies,
@@ -74,6 +75,10 @@ ROWS: dict[str, Callable[[Path], ProblemTask]] = {
     "symbol-sequences": lambda _: SymbolSequences(
         training_lengths=(30, 50), test_lengths=(60,), training_sequences=9,
         validation_sequences=9, test_sequences=9,
+    ),
+    "chomsky-hierarchy": lambda _: ChomskyHierarchy(
+        training_lengths=(30, 40), test_lengths=((41, 50), (60, 60)), training_strings=9,
+        validation_strings=9, test_strings=(9, 9),
     ),
     "sequential-mnist": lambda _: SequentialMNIST(
         training_images=20, validation_images=20, test_images=20

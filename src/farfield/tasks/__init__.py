@@ -50,6 +50,7 @@ from farfield.tasks._rules._same_different import SameDifferent as SameDifferent
 from farfield.tasks._rules._same_different import TintedSameDifferent as TintedSameDifferent
 from farfield.tasks._rules._variation import VARIATIONS as VARIATIONS
 from farfield.tasks._rules._variation import Variation as Variation
+from farfield.tasks._sequences._chomsky_hierarchy import ChomskyHierarchy as ChomskyHierarchy
 from farfield.tasks._sequences._memory import Adding as Adding
 from farfield.tasks._sequences._memory import Copying as Copying
 from farfield.tasks._sequences._sequential_mnist import SequentialMNIST as SequentialMNIST
@@ -93,6 +94,7 @@ TASKS: dict[str, type] = {
     "adding": Adding,
     "sequential-mnist": SequentialMNIST,
     "symbol-sequences": SymbolSequences,
+    "chomsky-hierarchy": ChomskyHierarchy,
     "bouncing-balls": BouncingBalls,
     "fuzzy-boolean": FuzzyBoolean,
     "digits": Digits,

@@ -27,6 +27,7 @@ from farfield.reports._problems._layout import (
 from farfield.tasks import (
     Adding,
     BouncingBalls,
+    ChomskyHierarchy,
     Copying,
     Digits,
     FewLabels,
@@ -153,18 +154,66 @@ _SIGNS = {
 def _symbol_sequences(rule: str, axes: Axes, origin: Corner, problem: Problems) -> None:
     """Draw one sequence; the symbols of other rules are numbers from 1 on."""
     signs = _SIGNS.get(rule, [*"·12345678"])
+    answer = problem.target[0].reshape(-1) + (rule in ("copying", "first"))
+    _line(axes, origin, [signs[number] for number in _kinds(problem)], answer.tolist())
+
+
+def _kinds(problem: Problems) -> list[int]:
+    """List the number of the symbol at each position, from 1 on; 0 is a blank."""
     items = problem.items[problem.index[0]]
-    shown = [signs[number] for number in ((items.argmax(-1) + 1) * items.any(-1)).tolist()]
-    if len(shown) > 2 * _ENDS + 1:
-        shown = [*shown[:_ENDS], "…", *shown[-_ENDS:]]
+    kinds: list[int] = ((items.argmax(-1) + 1) * items.any(-1)).tolist()
+    return kinds
+
+
+def _line(axes: Axes, origin: Corner, signs: list[str], answer: list[int]) -> None:
+    """Write symbols in a line, and the answer behind it; both are cut if they are long."""
     left, middle = origin[0], origin[1] + 0.25
-    for place, sign in enumerate(shown):
+    for place, sign in enumerate(_ends(signs)):
         where = (left + (place + 0.5) * _CELL, middle)
         write(axes, where, sign, size=8, color=INK, align="center")
-    answer = problem.target[0].reshape(-1) + (rule in ("copying", "first"))
-    said = "→ " + " ".join(map(str, answer.tolist()))
     where = (left + (2 * _ENDS + 2) * _CELL, middle)
+    said = " ".join(["→", *_ends([*map(str, answer)])])
     write(axes, where, said, size=8, color=RIGHT, weight="bold")
+
+
+def _ends(signs: list[str]) -> list[str]:
+    """Cut the middle of a long line."""
+    return signs if len(signs) <= 2 * _ENDS + 1 else [*signs[:_ENDS], "…", *signs[-_ENDS:]]
+
+
+def chomsky_hierarchy(task: ChomskyHierarchy) -> Layout:
+    """Draw a string in a line, without its marks, and the answer behind it.
+
+    Args:
+        task: Any rule of the Chomsky hierarchy.
+    """
+    signs = _STRING_SIGNS.get(task.rule, "01234"[: task.item_shape[0] - 1])
+    return Layout(
+        title=f"Chomsky hierarchy: {task.rule}",
+        drawing=partial(_string, signs),
+        size=((4 * _ENDS + 4) * _CELL, 0.5),
+        things="symbols",
+    )
+
+
+_STRING_SIGNS = {
+    "modular-arithmetic": "01234+−× ",
+    "modular-arithmetic-brackets": "01234+−×()=",
+    "solve-equation": "01234+−()x=",
+    "stack-manipulation": "01↑oı",
+    "missing-duplicate-string": "01_#",
+    "binary-addition": "01#",
+    "binary-multiplication": "01#",
+    "cycle-navigation": "−0+",
+}
+"""Signs of the symbols of a rule; digits where there are none."""
+
+
+def _string(signs: str, axes: Axes, origin: Corner, problem: Problems) -> None:
+    """Draw one string with its answer."""
+    shown = [signs[kind - 1] for kind in _kinds(problem) if 0 < kind <= len(signs)]
+    target = problem.target[0]
+    _line(axes, origin, shown, target[target >= 0].tolist())
 
 
 def sequential_mnist(task: SequentialMNIST) -> Layout:

@@ -11,6 +11,7 @@ from farfield.core import Problems
 from farfield.reports._problems._drawings import (
     adding,
     bouncing_balls,
+    chomsky_hierarchy,
     copying,
     digits,
     fuzzy_boolean,
@@ -29,6 +30,7 @@ from farfield.tasks import (
     Adding,
     AllSame,
     BouncingBalls,
+    ChomskyHierarchy,
     Copying,
     Digits,
     DirectionAnalogies,
@@ -251,6 +253,7 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     Copying: copying,
     Adding: adding,
     SymbolSequences: symbol_sequences,
+    ChomskyHierarchy: chomsky_hierarchy,
     SequentialMNIST: sequential_mnist,
     BouncingBalls: bouncing_balls,
     FuzzyBoolean: fuzzy_boolean,

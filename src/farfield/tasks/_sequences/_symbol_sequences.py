@@ -362,13 +362,13 @@ class SymbolSequences(OracleByHand, SequenceTask):
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch answer"]:
         """Answer by the rule, from the symbols."""
-        symbols = _symbols_of(problems.items[:])[problems.index]
+        symbols = symbols_of(problems.items[:])[problems.index]
         answer = torch.from_numpy(self._rule.answer(symbols.cpu().numpy()))
         logits = SURE * F.one_hot(answer, self._rule.answers).to(torch.float32)
         return logits.flatten(1).to(problems.index.device)
 
 
-def _symbols_of(items: Float[Tensor, "item symbol"]) -> Int64[Tensor, " item"]:
+def symbols_of(items: Float[Tensor, "item symbol"]) -> Int64[Tensor, " item"]:
     """Return the number of each symbol, from 1 on; 0 for the blank."""
     return (items.argmax(1) + 1) * items.any(1)
 
