@@ -50,7 +50,7 @@ def contenders() -> dict[str, nn.Module]:
 
 
 def used() -> float:
-    """Measure the processor time of this process and of those that it has waited for."""
+    """Measure the processor time of this process and of the processes that it has waited for."""
     kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     return sum(sum(resource.getrusage(kind)[:2]) for kind in kinds)
 

@@ -38,7 +38,7 @@ GOAL_HOURS: Final = 2.0
 GOAL_TIMES: Final = 1.5
 QUICK_PROBLEMS: Final = 100
 COLUMNS: Final = (
-    "model", "task", "recorded", "ms a step", "TF32", "as they are", "one seed", "ten by one",
+    "model", "task", "recorded", "ms a step", "TF32", "unrecorded", "one seed", "ten by one",
     "scores (s)", "one by one (s)", "hours", "hours TF32",
 )  # fmt: skip
 
@@ -126,7 +126,7 @@ def more_of(experiment: Experiment, seeds: int, device: str, rounds: int) -> dic
     plain = Stack(experiment, range(seeds), device=device, replay=False)
     one: Learner = OneNetwork(experiment, 0, device=device)
     return {
-        "as they are": seconds(plain.update, device, rounds),
+        "unrecorded": seconds(plain.update, device, rounds),
         "one": seconds(Stack(experiment, [0], device=device).update, device, rounds),
         "one by one": seeds * seconds(one.score, device, times=1, warm_up=1),
     }
@@ -180,7 +180,7 @@ def row(line: Json, lines: Lines) -> tuple[str, ...]:
         line["model"],
         line["task"],
         {True: "yes", False: "no", None: ""}[line.get("recorded")],
-        *(shown(name) for name in ("replayed", "tf32", "as they are", "one")),
+        *(shown(name) for name in ("replayed", "tf32", "unrecorded", "one")),
         f"{line['replayed'] / one:.2f}" if one else "",
         *(shown(name, 1) for name in ("scores", "one by one")),
         f"{hours(line):.2f}",
@@ -196,7 +196,7 @@ def markdown(results: Json) -> str:
         total += f", with TF32 {sum(hours(line, 'tf32') for line in lines):.1f}"
     said = (
         f"Steps of ten networks as one program on {settings['device']}, {settings['rounds']} of "
-        f"each model and task after the first {WARM_UP}, by the wall. *As they are*: the same "
+        f"each model and task after the first {WARM_UP}, by the wall. *Unrecorded*: the same "
         "steps, neither recorded nor replayed. *Scores*: every regime of all ten, together and one "
         "by one. *Hours*: all cells of Tables 9 to 12 of webb2021, ten networks each, cell after "
         "cell, with their scores where these were measured."

@@ -76,7 +76,7 @@ def networks() -> dict[str, nn.Module]:
         "one pass, nearest neighbors": in_passes(passes=1, rules=nearest),
         "one pass, as released": in_passes(passes=1, rules=released),
         "one pass, as released, by loops": DirectPasses(in_passes(passes=1, rules=released)),
-        "one pass, as released but for kernels of 1×1": in_passes(passes=1, rules=small),
+        "one pass, as released except kernels of 1×1": in_passes(passes=1, rules=small),
         "the same by loops": DirectPasses(in_passes(passes=1, rules=small)),
         "two passes": in_passes(),
         "two passes, nearest neighbors": in_passes(rules=nearest),

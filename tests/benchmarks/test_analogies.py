@@ -18,7 +18,7 @@ def turns(*processor, count=1):
 def results():
     training = [
         {"name": "loop, every candidate analogy", "encoded": 28.0, "flops": 147e9, "target": 4.4},
-        {"name": "loop, every place", "encoded": 10.0, "flops": 54e9, "target": 1.6},
+        {"name": "loop, every position", "encoded": 10.0, "flops": 54e9, "target": 1.6},
         {"name": "library", "encoded": 6.7, "flops": 5e9, "target": None},
     ]
     measured = [turns(0.5, 0.9, 0.8), turns(0.1, 0.2, 0.15), turns(0.1, 0.3, 0.1)]
@@ -37,7 +37,11 @@ def results():
         "training": training,
         "evaluation": {
             "region-6": [
-                {"name": "loop, every place", "target": 20.0, "turns": turns(0.2, 0.2, count=32)},
+                {
+                    "name": "loop, every position",
+                    "target": 20.0,
+                    "turns": turns(0.2, 0.2, count=32),
+                },
                 {"name": "library", "target": None, "turns": turns(4.0, 3.808, count=19_040)},
             ]
         },
@@ -84,7 +88,7 @@ def test_page_says_what_ran_beside():
     assert "some processor" in page
     assert "evaluate 32 problems" in page
     assert "the 19,040 problems of region-6" in page
-    assert "| loop, every place | 10.0 | 54.0 |" in page
+    assert "| loop, every position | 10.0 | 54.0 |" in page
 
 
 @pytest.mark.parametrize("width", [80, 200])

@@ -913,7 +913,11 @@ def test_reproduce_of_a_figure_trains_its_networks_and_draws_it(
     assert sorted(path.name for path in report.iterdir()) == [*names, "report.md"]
     with Image.open(report / "keys.png") as picture:
         assert picture.format == "PNG"
-    for words in ("keys of places 4–9 nearest to one of places 1–3", "kept apart", "(2 networks)"):
+    for words in (
+        "keys of positions 4–9 nearest to one of positions 1–3",
+        "kept apart",
+        "(2 networks)",
+    ):
         assert words in ended.out
         assert words in (report / "report.html").read_text(encoding="utf-8")
         assert words in (report / "report.md").read_text(encoding="utf-8")

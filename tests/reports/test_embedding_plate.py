@@ -150,12 +150,12 @@ def test_keys_are_measured_over_the_networks(plate: Plates, store: Store) -> Non
             )
         )
     found = {finding.what: finding for finding in keys.findings}
-    confused = found["keys of places 4–9 nearest to one of places 1–3"]
+    confused = found["keys of positions 4–9 nearest to one of positions 1–3"]
     mean = 100 * np.mean([overlap.confused for overlap in overlaps])
     error = 100 * abs(overlaps[0].confused - overlaps[1].confused) / 2
     assert confused.ours == f"{mean:.1f} ± {error:.1f} % (2 networks)"
     assert confused.paper == "so the paper says"
-    recalled = found["recalled, places 1, 2, 3: training distinguished from test"].ours
+    recalled = found["recalled, positions 1, 2, 3: training distinguished from test"].ours
     means = [
         100 * np.mean(part) for part in zip(*(o.recalled_accuracy for o in overlaps), strict=True)
     ]

@@ -283,4 +283,4 @@ def test_a_boundary_is_drawn_between_classes_that_win_somewhere() -> None:
     (path,) = lines[0].get_paths()
     assert (np.abs(path.vertices[:, 0]) <= 0.11).all()
     names = [text.get_text() for text in picture.legends[0].get_texts()]
-    assert names == ["split", "alone", "labelled, class 1", "labelled, class 2", "unlabelled"]
+    assert names == ["split", "alone", "labeled, class 1", "labeled, class 2", "unlabeled"]

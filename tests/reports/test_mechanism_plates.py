@@ -119,7 +119,7 @@ def test_attention_is_that_of_the_traces(plate: Plates, store: Store) -> None:
         above.append(100 * higher / sum(own[1:].sum() for own in means))
         nothing.append(100 * np.mean([own[0] for own in means]))
     assert [finding.what for finding in plate.findings] == [
-        "Reading: of what is read, from layers above in a pass before",
+        "Reading: share of reads from layers above in an earlier pass",
         "Reading: attention to the null element",
     ]
     for finding, values in zip(plate.findings, (above, nothing), strict=True):

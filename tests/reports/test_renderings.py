@@ -125,7 +125,7 @@ def test_markdown_has_a_row_for_each_cell(report):
     for row, line in zip(report.rows, rows, strict=True):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         assert cells == [
-            text.place(row),
+            text.label(row),
             *(write(row) for write in text.COLUMNS.values()),
             f"`{row.command}`",
         ]
@@ -318,7 +318,7 @@ def test_networks_of_two_kinds_are_dots():
     cell = made_up.unpublished()
     report = one_row(cell, made_up.records(cell, [100.0] * 8 + [75.0, 50.0]))
     assert small_pictures(report.rows[0]) == ["●●●●●●●●◐○"]
-    assert f"Of two kinds: {text.place(report.rows[0])}: 8 of 10 networks solve it." in (
+    assert f"Of two kinds: {text.label(report.rows[0])}: 8 of 10 networks solve it." in (
         text.own_notes(report)
     )
 
@@ -350,7 +350,7 @@ def test_seeds_that_were_trained_by_different_code_are_named():
         msgspec.structs.replace(record, environment={"code": code} if code else {})
         for record, code in zip(made_up.records(cell, [90.0] * 10), codes, strict=True)
     ]
-    note = f"Trained by different code: {text.place(one_row(cell, records).rows[0])}: "
+    note = f"Trained by different code: {text.label(one_row(cell, records).rows[0])}: "
     said = f"{note}Farfield's code old of seeds 0, 2–3, 5; new of seeds 4, 6–9."
     assert said in text.own_notes(one_row(cell, records))
     assert said in markdown(one_row(cell, records))

@@ -91,7 +91,7 @@ def test_values_are_those_of_the_claims_not_the_defaults_of_the_library() -> Non
 
 
 def test_parts_that_none_stands_for_are_looked_into() -> None:
-    name = "what is read of others"
+    name = "reading from others"
     assert of("lamb2022/copying", name) == {"False": Source.TEXT}
     assert of("lamb2022/dispute", name) == {"True": Source.CODE}
 

@@ -333,7 +333,7 @@ def rule_effects(evidence: Evidence, *, baseline: str) -> Plate | None:
         return None
     return Plate(
         name="effects",
-        title="What learning rules change",
+        title="Changes by learning rules",
         caption=EFFECTS.format(
             baseline=baseline, comparisons=len(effects), missing=_missing(effects)
         ).rstrip(),

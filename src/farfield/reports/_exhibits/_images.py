@@ -49,8 +49,8 @@ ORIGINAL: Final = "original"
 GIVEN: Final = "given (bicubic)"
 RESTORED: Final = (
     "Pieces of {shown} × {shown} pixels of pictures that are generated, restored by the network of "
-    "seed {seed} of each row, and the PSNR of the whole picture in decibels. What is given, after "
-    "bicubic enlargement, is the one to beat. Photographs of {regime} are not shown. "
+    "seed {seed} of each row, and the PSNR of the whole picture in decibels. The input, after "
+    "bicubic enlargement, is the result to beat. Photographs of {regime} are not shown. "
 )
 PHOTOGRAPHS: Final = "Findings: PSNR of whole photographs of {regime}, means over networks."
 NO_PICTURE: Final = "There is no picture, as it takes the trained networks. "

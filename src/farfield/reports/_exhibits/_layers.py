@@ -55,8 +55,8 @@ PAIRS: Final = (
     "Responses of two channels of the layer {layer}, drawn at random, at the same position: joint "
     "histogram over {samples:,} positions of {problems} {regime} images, a network of seed {seed}. "
     "Corr.: mean absolute correlation coefficient of all pairs of its channels. MI: their mean "
-    "mutual information, nats, from joint histograms of {bins} quantiles a channel, less what the "
-    "number of samples adds (Miller 1955)."
+    "mutual information, nats, from joint histograms of {bins} quantiles a channel, less the bias "
+    "that the number of samples adds (Miller 1955)."
 )
 CURVES: Final = (
     "Output of the first of two units that are normalized together, behind a ReLU, against its "
@@ -65,7 +65,7 @@ CURVES: Final = (
 )
 CONSTANTS: Final = (
     "Each dot is a normalizer of a network of seed {seed}: the constant σ that it has learned "
-    "against the mean absolute value of what it is given, over {problems} {regime} problems, and "
+    "against the mean absolute value of its inputs, over {problems} {regime} problems, and "
     "colored by its number from the first to the last. The rank correlation with depth is "
     "Spearman's, of σ and this number."
 )

@@ -33,8 +33,8 @@ ACTIVATION: Final = (
 )
 FILMSTRIPS: Final = (
     "One episode of an agent in {regime}, the first of seed {seed} that takes {least} steps or "
-    "more and ends with success: what could be seen from outside before up to {frames} of its "
-    "steps, which stand above. Below them is a line for each mechanism of the agent, with a bar "
+    "more and ends with success: the view from outside before up to {frames} of its "
+    "steps, which are above. Below them is a line for each mechanism of the agent, with a bar "
     "where it is active. Of the agents of this figure only {shown} have mechanisms. Active sets: "
     "number of sets of mechanisms that are active at a twentieth of the steps or more, over "
     "{episodes} episodes of each network."

@@ -61,7 +61,7 @@ SURFACES: Final = (
 )
 BOUNDARIES: Final = (
     "Lines: where a network of seed {seed} finds two classes as probable. Large marks: the "
-    "labelled examples of training. Small dots: the unlabelled ones."
+    "labeled examples of training. Small dots: the unlabeled examples."
 )
 
 
@@ -268,14 +268,14 @@ def stage(
             size=34,
             marker=MARKERS[number % len(MARKERS)],
             edge="background",
-            name=f"labelled, class {number + 1}",
+            name=f"labeled, class {number + 1}",
         )
         for number in _classes(classes)
     ]
     dots = Dots(
         x=unlabelled[:, 0], y=unlabelled[:, 1], size=2.5, color="muted", opacity=0.5,
     )  # fmt: skip
-    named = Dots(size=4, color="muted", name="unlabelled")
+    named = Dots(size=4, color="muted", name="unlabeled")
     return Panel(marks=(dots, *lines, *marks, named), title=title, frame="box", is_square=True)
 
 

@@ -51,20 +51,21 @@ EMBEDDINGS: Final = (
     "problems; every point is one, of the network of seed {seed}. Up: along the first principal "
     "component of all of them, its sign arbitrary. Across: the level that the picture was drawn "
     "with. Under a normalization the level is normalized in the same way, without gain and shift, "
-    "and only problems that vary along the dimension are shown; without one the level is as it is "
+    "and only problems that vary along the dimension are shown; without one the level is unchanged "
     "and all are shown. Thick line: mean in {bins} bins of equal width. Thin line: least squares, "
     "with its R². The paper shows the network with the highest test accuracy; we show the first "
     "and measure all, since test problems select nothing here. Linearity: R² along the dimension."
 )
 KEYS: Final = (
     "Keys along the first two principal components of all keys shown, those of seed {seed}; "
-    "{problems} problems of each set. (a) Written at each place, training problems. (b) Written at "
-    "the first {first} places. (c) Read where the items of the first {first} places come again. "
-    "Numbers stand at the means. Distances are in units of the root mean square distance between "
-    "the mean keys of the first {first} places. Nearest: of the mean keys written at all {length} "
-    "places on training problems. Distinguished: share of keys nearer to the mean of their own of "
-    "two sets, cross-validated; 50 % is complete overlap. Keys of places 1 and 2 are the same for "
-    "every problem by construction: when they are written, the controller has read nothing."
+    "{problems} problems of each set. (a) Written at each position, training problems. (b) Written "
+    "at the first {first} positions. (c) Read where the items of the first {first} positions come "
+    "again. Numbers stand at the means. Distances are in units of the root mean square distance "
+    "between the mean keys of the first {first} positions. Nearest: of the mean keys written at "
+    "all {length} positions on training problems. Distinguished: share of keys nearer to the mean "
+    "of their set, of two sets, cross-validated; 50 % is complete overlap. Keys of positions 1 and "
+    "2 are the same for every problem by construction: when they are written, the controller has "
+    "read nothing."
 )
 
 
@@ -110,7 +111,7 @@ def embeddings_by_dimension(evidence: Evidence) -> Plate:
     claim = evidence.run[0].claim
     return Plate(
         name="embeddings",
-        title="Embeddings against what they show",
+        title="Embeddings against drawn levels",
         caption=EMBEDDINGS.format(problems=problems, seed=evidence.seed, bins=BINS),
         draw=Drawing(
             rows=rows,
@@ -206,7 +207,7 @@ def _keys(evidence: Evidence, row: Row, record: Record) -> tuple[Keys, Keys]:
 def _overlaps(evidence: Evidence, overlaps: Sequence[KeyOverlap]) -> tuple[Finding, ...]:
     """Write the overlaps over the networks."""
     first, length = len(overlaps[0].recognized), len(overlaps[0].spread)
-    earlier, later = f"places 1–{first}", f"places {first + 1}–{length}"
+    earlier, later = f"positions 1–{first}", f"positions {first + 1}–{length}"
     each = ", ".join(str(number) for number in range(1, first + 1))
 
     def column(name: str) -> list[list[float]]:
@@ -221,17 +222,18 @@ def _overlaps(evidence: Evidence, overlaps: Sequence[KeyOverlap]) -> tuple[Findi
         ("spread", f"spread of the keys written, mean over {earlier}; over {later}", spread, False),
         ("confused", f"keys of {later} nearest to one of {earlier}",
          [[overlap.confused for overlap in overlaps]], True),
-        ("written_shift", f"written, places {each}: shift from training to test",
+        ("written_shift", f"written, positions {each}: shift from training to test",
          column("written_shift"), False),
-        ("written_accuracy", f"written, places {each}: training distinguished from test",
+        ("written_accuracy", f"written, positions {each}: training distinguished from test",
          column("written_accuracy"), True),
-        ("recognized", f"written on test problems, places {each}: nearest to their own",
+        ("recognized", f"written on test problems, positions {each}: nearest to their own",
          column("recognized"), True),
-        ("recalled", f"recalled on test problems, places {each}: nearest to what was written there",
+        ("recalled",
+         f"recalled on test problems, positions {each}: nearest to the key written there",
          column("recalled"), True),
-        ("recalled_shift", f"recalled, places {each}: shift from training to test",
+        ("recalled_shift", f"recalled, positions {each}: shift from training to test",
          column("recalled_shift"), False),
-        ("recalled_accuracy", f"recalled, places {each}: training distinguished from test",
+        ("recalled_accuracy", f"recalled, positions {each}: training distinguished from test",
          column("recalled_accuracy"), True),
     )  # fmt: skip
     return tuple(
@@ -257,7 +259,7 @@ def _keys_drawing(row: Row, training: Keys, test: Keys) -> Drawing:
     first = training.recalled.shape[1]
     contents = {
         "a  written, training": [training.written],
-        f"b  written, places 1–{first}": [keys.written[:, :first] for keys in (training, test)],
+        f"b  written, positions 1–{first}": [keys.written[:, :first] for keys in (training, test)],
         "c  read when seen again": [keys.recalled for keys in (training, test)],
     }
     wide, *near = contents.values()

@@ -32,14 +32,14 @@ SIDE: Final = 0.37
 """Side of a frame, inches."""
 
 CAPTION: Final = (
-    "Above: frames of one sequence, the true ones and beneath them what a network, of seed {seed}, "
-    "goes on with from the first {given}; grey is in doubt, tinted hidden. Below, frame by frame "
-    "over {sequences} sequences and all networks: cross-entropy of the pixels, and the mean "
+    "Above: frames of one sequence, the true frames and beneath them the predictions of a network, "
+    "of seed {seed}, from the first {given}; gray is in doubt, tinted hidden. Below, frame by "
+    "frame over {sequences} sequences and all networks: cross-entropy of the pixels, and the mean "
     "distance of white blobs from those of the true frame, each matched with at most one and cut "
     "off at {cutoff:g} pixels. Two floors need no network. Dashed: frame {given}, repeated, with "
     "the best probability for each pixel, and its blobs at rest. Dotted: the mean frame. A network "
-    "follows balls as far as it is below both. Cross-entropies of the findings are of all frames "
-    "after those given of all test sequences."
+    "follows balls while it is below both. Cross-entropies of the findings are of all frames after "
+    "those given of all test sequences."
 )
 
 Scores = dict[str, tuple[float, ...]]

@@ -45,10 +45,10 @@ PROBLEMS: Final = 100
 """Number of problems over which attention is averaged, the first of the regime."""
 
 PATHS: Final = (
-    "Three samples of {row}, seed {seed}. A dot is a function in an iteration, one color each, "
-    "its area the share of the elements that it has access to; a line is the wider, the more "
-    "of the elements go from one function to the next. Similarity of paths: what the routing of "
-    "two samples has in common, element by element, over all pairs of {samples} samples; 100 % "
+    "Three samples of {row}, seed {seed}. A dot is a function in an iteration, one color each, its "
+    "area the share of the elements that it has access to; a line is the wider, the more of the "
+    "elements go from one function to the next. Similarity of paths: the part of the routing that "
+    "two samples have in common, element by element, over all pairs of {samples} samples; 100 % "
     "where all are routed alike."
 )
 TYPES: Final = (
@@ -57,7 +57,7 @@ TYPES: Final = (
     "nearest. Clustering, of every network: share "
     "of the variance of the types that lies between the groups of one nearest function."
 )
-SCRIPTS: Final = " The same color stands for another function in each script."
+SCRIPTS: Final = " Colors mean other functions in each script."
 READS: Final = (
     "Attention of each layer that reads (rows) to the null element and to the layers of this pass "
     "and those before (columns) in percent: means over heads, positions and the first {problems} "
@@ -268,7 +268,7 @@ def layer_reads(evidence: Evidence, *, regime: str) -> Plate | None:
         draw=Drawing(
             rows=[[_matrix(each)] for each in found],
             height=[0.27 * height + 0.5 / len(found) for height in heights],
-            x_label="what is read",
+            x_label="layer that is read",
             y_label="reader",
         ),
         findings=tuple(finding for each in found for finding in _attention(evidence, each)),
@@ -313,7 +313,7 @@ def _attention(evidence: Evidence, found: _Reads) -> list[Finding]:
     from_above = (read * above).sum((1, 2)) / read.sum((1, 2))
     name, row = found.row.claim.cell.partition("/")[0], found.row.claim.row
     parts = {
-        "above": ("of what is read, from layers above in a pass before", from_above),
+        "above": ("share of reads from layers above in an earlier pass", from_above),
         "null": ("attention to the null element", found.shares[..., 0].mean(1)),
     }
     if not above.any():

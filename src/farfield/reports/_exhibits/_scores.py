@@ -50,7 +50,7 @@ PAIRED: Final = " Apart: whether the 95 % intervals of both means do not overlap
 SETTINGS: Final = (
     "Score against each setting, mean of the networks, with its 95 % interval where there are "
     "several; dashed: answers that ignore the problem. Best: the setting with the highest mean, "
-    "and what it gains over the first."
+    "and its gain over the first."
 )
 SKILLS: Final = (
     "Skill in percent, mean over the tasks that have run: 0 is the score of answers that ignore "
@@ -130,7 +130,7 @@ def _judged(row: Row) -> float:
 
 def _ours(row: Row) -> str:
     """Format mean, standard error and cell, e.g. `95.0 ± 0.7 (10) ESBN + TCN, m = 95`."""
-    return f"{text.ours(row)} {text.place(row)}"
+    return f"{text.ours(row)} {text.label(row)}"
 
 
 def _mean(row: Row) -> float:

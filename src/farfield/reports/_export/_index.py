@@ -369,7 +369,7 @@ def _failures(recorded: Recorded, reasons: Sequence[Reason]) -> list[str]:
                 if row.judgement.verdict is Verdict.NOT_REPRODUCED:
                     known = (one.why for one in reasons if one.holds_for(row.claim))
                     why = next(known, f"{row.judgement.reason}; no reason is known")
-                    found.setdefault(why, {}).setdefault(key, []).append(text.place(row))
+                    found.setdefault(why, {}).setdefault(key, []).append(text.label(row))
     return [f"- {'; '.join(map(_cells, by.items()))}: {why}." for why, by in found.items()]
 
 

@@ -170,7 +170,7 @@ def _earlier(tables: Iterable[Mapping[Kind, Report]]) -> list[str]:
             )
             steps = f"{records[0].steps:,}"
             cells = (
-                as_words(text.place(row)),
+                as_words(text.label(row)),
                 str(number),
                 steps,
                 f"{text.ours(replace(before, judgement=measured))} {signs(before)}".rstrip(),

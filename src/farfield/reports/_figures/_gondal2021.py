@@ -82,7 +82,7 @@ FIGURE_6: Final = figure(
 
 FIGURE_7: Final = figure(
     "gondal2021/figure-7",
-    "A matrix of our own, and what each model makes of its candidates",
+    "A generated matrix, and the probabilities that each model gives its candidates",
     TABLE_2_GENERATED.select(f"neutral/*+tcn/{VALIDATION}").claims,
     scored_matrix(regime=VALIDATION),
     says={"shown": "one problem that NI gets right, and ViT and WReN do not"},

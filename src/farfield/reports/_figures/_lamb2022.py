@@ -170,7 +170,7 @@ AGENTS: Final = figure(
 
 EFFECTS: Final = figure(
     "lamb2022/rules-by-mechanism",
-    "What learning rules change in six mechanisms on six small tasks",
+    "Changes by learning rules in six mechanisms on six small tasks",
     [claim for claim in MECHANISMS_AND_RULES.claims if not claim.group.startswith(SHOWINGS)],
     rule_effects(baseline="plain"),
     quick_networks=5,

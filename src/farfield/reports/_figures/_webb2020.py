@@ -63,7 +63,7 @@ def _embeddings(region: int) -> Figure:
     regime = "training" if trained else f"region-{region}"
     return figure(
         f"webb2020/figure-s{number}",
-        f"Embeddings against what they show, region {region}{' (training)' * trained}",
+        f"Embeddings against drawn levels, region {region}{' (training)' * trained}",
         _rows(regime, "Context norm.", "Batch norm.", "No norm."),
         embeddings_by_dimension(),
         says=SHARES | (TRAINED if trained else ELSEWHERE),

@@ -133,7 +133,7 @@ FIGURE_9: Final = figure(
     _selected((PAPER.tables["table-11"],), "esbn+tcn/withheld-95"),
     keys_by_position(),
     says={
-        "spread": "places 1–3 “tightly clustered”, places 4–9 “more diffuse” (appendix A.6)",
+        "spread": "positions 1–3 “tightly clustered”, positions 4–9 “more diffuse” (appendix A.6)",
         "confused": "“not overlap with those written during the first three” (A.6)",
         "written_*": "“remarkably similar”, “completely overlapping for time steps 1 and 2” (A.6)",
         "recalled": "“closely matched the distribution of keys written” there (A.6)",

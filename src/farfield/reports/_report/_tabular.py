@@ -346,7 +346,7 @@ def tabular_of(report: Report) -> Tabular:
     return Tabular(
         headings=("cell", *text.COLUMNS),
         cells=tuple(
-            (text.place(row), *(write(row) for write in text.COLUMNS.values()))
+            (text.label(row), *(write(row) for write in text.COLUMNS.values()))
             for row in report.rows
         ),
         values=tuple(row.fields for row in report.rows),

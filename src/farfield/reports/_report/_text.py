@@ -254,7 +254,7 @@ COLUMNS: Final[dict[str, Callable[[Row], str]]] = {
 """Heading and content of each column, after the name of the cell."""
 
 
-def place(row: Row) -> str:
+def label(row: Row) -> str:
     """Name row and column as published, e.g. `ESBN + TCN, m = 95`."""
     return one_line(f"{row.claim.row}, {row.claim.column}")
 
@@ -342,13 +342,13 @@ def _selections(report: Report) -> list[str]:
 def _diverged(report: Report) -> list[str]:
     """Return the networks that diverged, by cell, with the step."""
     found = [row for row in report.run if row.judgement.diverged]
-    return [f"Diverged: {place(row)}: {row.judgement.reason}." for row in found]
+    return [f"Diverged: {label(row)}: {row.judgement.reason}." for row in found]
 
 
 def _kinds(report: Report) -> list[str]:
     """Return the cells whose networks are of two kinds."""
     found = [(row, row.judgement.kinds) for row in report.run if row.judgement.fraction == 1]
-    return [f"Of two kinds: {place(row)}: {kinds}." for row, kinds in found if kinds is not None]
+    return [f"Of two kinds: {label(row)}: {kinds}." for row, kinds in found if kinds is not None]
 
 
 def _not_said(report: Report) -> list[str]:
@@ -384,7 +384,7 @@ def _mixed_code(report: Report) -> list[str]:
                 each = "; ".join(
                     f"{one_line(what)} of seeds {ranges(own)}" for what, own in seeds.items()
                 )
-                said.append(f"Trained by different code: {place(row)}: {name} {each}.")
+                said.append(f"Trained by different code: {label(row)}: {name} {each}.")
     return said
 
 

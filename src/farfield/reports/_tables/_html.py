@@ -60,7 +60,7 @@ def html(
     return page.render(
         report=report,
         columns=text.COLUMNS,
-        place=text.place,
+        label=text.label,
         small_pictures=small_pictures,
         notes=[*text.notes(report), STRIP, DOTS],
         light=LIGHT,

@@ -79,7 +79,7 @@ def markdown_rows(rows: list[Row]) -> list[str]:
     for row in rows:
         written = [write(row) for write in text.COLUMNS.values()]
         command = one_line(row.command).replace("|", "\\|")
-        lines.append(_line([*map(cell_words, (text.place(row), *written)), f"`{command}`"]))
+        lines.append(_line([*map(cell_words, (text.label(row), *written)), f"`{command}`"]))
     return lines
 
 

@@ -93,7 +93,7 @@ def _wide(report: Report) -> Grid:
         grid.add_row()
         grid.add_row(Text(subject, style="bold"))
         for row in rows:
-            cells = [Text(f"  {text.place(row)}")]
+            cells = [Text(f"  {text.label(row)}")]
             for heading, write in text.COLUMNS.items():
                 style = STYLES[row.judgement.verdict] if heading == "verdict" else ""
                 cells.append(Text(write(row), style=style))
@@ -128,7 +128,7 @@ def _narrow(report: Report, width: int) -> Group:
 
 def _two_lines(row: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the two lines of a cell."""
-    first = (text.place(row), text.published(row), text.marked_ours(row), text.verdict(row))
+    first = (text.label(row), text.published(row), text.marked_ours(row), text.verdict(row))
     steps = f"{text.budget(row)} of steps" if row.records else ""
     spent = f"{text.seconds(row)} s" if row.records else ""
     return first, ("", steps, text.difference(row) if row.records else "", spent)
