@@ -25,6 +25,7 @@ from farfield.models import (
     LSTM,
     MNM,
     NTM,
+    OCRA,
     RN,
     TRN,
     BottleneckMLP,
@@ -38,6 +39,7 @@ from farfield.models import (
     QuickCNN,
     ResNet,
     RNReader,
+    SlotAbstractor,
     Transformer,
     WideResNet,
 )
@@ -115,11 +117,13 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
         LSTM,
         MNM,
         NTM,
+        OCRA,
         RN,
         TRN,
         CoRelNet,
         DeepSets,
         PrediNet,
+        SlotAbstractor,
         Transformer,
     }
 

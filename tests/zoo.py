@@ -153,6 +153,7 @@ from farfield.models import (
     LSTM,
     MNM,
     NTM,
+    OCRA,
     RN,
     SRAN,
     SRCNN,
@@ -192,6 +193,7 @@ from farfield.models import (
     SequenceModel,
     SetModel,
     SetScorer,
+    SlotAbstractor,
     SlotwiseScorer,
     Transformer,
     WideResNet,
@@ -281,6 +283,8 @@ from farfield.nn import (
     SlidingContextNorm,
     SlotAttention,
     SlotBatchNorm,
+    SlotDecoder,
+    SlotEncoder,
     Standardize,
     StatisticsMatch,
     SubBatchNorm,
@@ -1118,6 +1122,32 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=(BATCH, OUTPUTS),
     ),
+    "OCRA": Animal(
+        build=lambda source: OCRA(
+            FEATURES,
+            OUTPUTS,
+            num_layers=1,
+            num_heads=2,
+            head_size=3,
+            feedforward_size=5,
+            generator=source,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "SlotAbstractor": Animal(
+        build=lambda source: SlotAbstractor(
+            FEATURES,
+            OUTPUTS,
+            num_layers=2,
+            num_heads=2,
+            head_size=3,
+            feedforward_size=5,
+            generator=source,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
     "LikenessNet": Animal(
         build=lambda source: LikenessNet(
             16, OUTPUTS, TIME, hidden_size=8, width=0.2, generator=source
@@ -1326,6 +1356,25 @@ MODULES = {
         ),
         inputs=(torch.rand(BATCH, 2, 4, 6, generator=generator(7)),),
         shape=(BATCH, 6, 5),
+    ),
+    "SlotEncoder": Animal(
+        build=lambda source: SlotEncoder(
+            (2, 4, 6),
+            num_slots=2,
+            num_features=4,
+            num_halvings=1,
+            split=True,
+            generator=source,
+        ),
+        inputs=(torch.rand(BATCH, 2, 4, 6, generator=generator(7)),),
+        shape=(BATCH, 2, 8),
+    ),
+    "SlotDecoder": Animal(
+        build=lambda source: SlotDecoder(
+            (8, 8), FEATURES, channels=3, num_doublings=1, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 8, 8),
     ),
     "ComponentEncoder": Animal(
         build=lambda source: ComponentEncoder((TIME,), out_features=5, generator=source),

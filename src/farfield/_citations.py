@@ -239,6 +239,20 @@ REFERENCES: Final[dict[str, Reference]] = {
             year=2020,
         ),
         Reference(
+            key="webb2023",
+            authors="Webb, Taylor W. and Mondal, Shanka Subhra and Cohen, Jonathan D.",
+            title="Systematic Visual Reasoning through Object-Centric Relational Abstraction",
+            venue="Advances in Neural Information Processing Systems",
+            year=2023,
+        ),
+        Reference(
+            key="mondal2024",
+            authors="Mondal, Shanka Subhra and Cohen, Jonathan D. and Webb, Taylor W.",
+            title="Slot Abstractors: Toward Scalable Abstract Visual Reasoning",
+            venue="International Conference on Machine Learning",
+            year=2024,
+        ),
+        Reference(
             key="altabaa2023",
             authors="Altabaa, Awni and Lafferty, John",
             title=(

@@ -194,7 +194,7 @@ def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match="num_candidates must be an int 1…"):
         AnalogyScoring(encoder(), None, scorer(), num_candidates=0)
     with pytest.raises(ValueError, match=r"index must be \(batch, position\) with premises"):
-        model()(images(), INDEX[:, :CANDIDATES])
+        model()(images(), INDEX[:, : CANDIDATES - 1])
     with pytest.raises(ValueError, match="dropout must be a finite number of at least 0"):
         scorer(dropout=1.0)
     with pytest.raises(ValueError, match="length=4 steps"):

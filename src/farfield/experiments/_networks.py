@@ -510,6 +510,13 @@ class Parts:
         self.width = width_of("encoder", encoder, HasOutFeatures)
         names = ("in_features", "input_size", "num_features")
         self._known |= dict.fromkeys(names, self.width)
+        if isinstance(encoder, EncodesToSets) and not isinstance(self._task, Environment):
+            each = encoder.num_elements
+            self._known["length"] = self.length * each
+            self._known["segments"] = tuple(
+                tuple(each * position + element for position in segment for element in range(each))
+                for segment in self._task.segments
+            )
         if hasattr(encoder, "set_sizes"):
             self._known["set_sizes"] = encoder.set_sizes
         return encoder

@@ -54,6 +54,8 @@ from farfield.models._sequence_model import SequenceModel as SequenceModel
 from farfield.models._sequence_reasoners import LSTM as LSTM
 from farfield.models._sequence_reasoners import LastState as LastState
 from farfield.models._sequence_reasoners import Transformer as Transformer
+from farfield.models._slot_reasoners import OCRA as OCRA
+from farfield.models._slot_reasoners import SlotAbstractor as SlotAbstractor
 
 CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
     "preact-resnet": PreActResNet,
@@ -83,8 +85,10 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
     "lstm": LSTM,
     "mnm": MNM,
     "ntm": NTM,
+    "ocra": OCRA,
     "predinet": PrediNet,
     "rn": RN,
+    "slot-abstractor": SlotAbstractor,
     "transformer": Transformer,
     "trn": TRN,
 }

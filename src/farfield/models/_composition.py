@@ -57,7 +57,8 @@ class Relational(Composition):
     encoding every position separately.
 
     Args:
-        encoder: From items `(item, *shape)` to embeddings `(item, feature)`.
+        encoder: From items `(item, *shape)` to embeddings `(item, feature)`; or to a set of them,
+            `(item, element, feature)`, whose elements follow one another in the sequence.
         context: From `(batch, time, feature)` to the same, e.g. `farfield.nn.ContextNorm`, or
             None.
         reasoner: From `(batch, time, feature)` to answers `(batch, num_outputs)`.
@@ -94,7 +95,7 @@ class Relational(Composition):
 
     def embed(
         self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch time"]
-    ) -> Float[Tensor, "batch time _"]:
+    ) -> Float[Tensor, "batch step feature"]:
         """Compute the inputs of the reasoner: gathered embeddings in context.
 
         Raises:
@@ -103,7 +104,7 @@ class Relational(Composition):
         return self._in_context(self.encode(items), index)
 
     def answer(
-        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]
+        self, embeddings: Float[Tensor, "item *element feature"], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch _"]:
         """Answer every problem from the embeddings of the items: the second of two stages.
 
@@ -115,7 +116,7 @@ class Relational(Composition):
     def _in_context(self, embeddings: Tensor, index: Tensor) -> Tensor:
         if index.ndim != 2:
             raise ValueError(f"index must be (batch, time), got shape {tuple(index.shape)}")
-        z = F.embedding(index, embeddings)
+        z = gathered(embeddings, index)
         return z if self.context is None else self.context(z)
 
 
@@ -123,14 +124,16 @@ class Relational(Composition):
 class AnalogyScoring(Composition):
     """Encoder, context and scorer as one model of problems with candidates.
 
-    A problem is a row of premises and candidates. Each distinct item is encoded once, however
+    A problem is a row of premises and candidates; a candidate may be a whole picture, which needs
+    no premise. Each distinct item is encoded once, however
     often it occurs as premise or candidate; the premises and one candidate make a sequence, which
     is set into its context and scored. Without a context, a scorer that has `score_candidates`
     (`WReN`) is given the premises of a problem once for all its candidates. The softmax over the
     scores of a problem is the task's.
 
     Args:
-        encoder: From items `(item, *shape)` to embeddings `(item, feature)`.
+        encoder: From items `(item, *shape)` to embeddings `(item, feature)`, or to a set of them,
+            as for `Relational`.
         context: From `(batch, candidate, time, feature)` to the same, or None.
         scorer: From `(batch, time, feature)` to scores `(batch, 1)`.
         num_candidates: Number of candidates, the last positions of a problem.
@@ -162,7 +165,9 @@ class AnalogyScoring(Composition):
         self.num_candidates = num_candidates
 
     def answer(
-        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch position"]
+        self,
+        embeddings: Float[Tensor, "item *element feature"],
+        index: Int[Tensor, "batch position"],
     ) -> Float[Tensor, "batch candidate"]:
         """Score from the embeddings of the items: the second of two stages.
 
@@ -170,7 +175,7 @@ class AnalogyScoring(Composition):
             index: Item at each position of each problem, candidates last.
 
         Raises:
-            ValueError: If the index has no position for a premise.
+            ValueError: If the index has fewer positions than candidates.
         """
         if self.context is None and isinstance(self.scorer, ScoresCandidates):
             premises, candidates = self._parted(index)
@@ -181,21 +186,25 @@ class AnalogyScoring(Composition):
         return self.scorer(z.flatten(0, 1)).reshape(z.shape[:2])
 
     def embed(
-        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch position"]
-    ) -> Float[Tensor, "batch candidate time feature"]:
+        self,
+        embeddings: Float[Tensor, "item *element feature"],
+        index: Int[Tensor, "batch position"],
+    ) -> Float[Tensor, "batch candidate step feature"]:
         """Compute the inputs of the scorer: the sequences of every problem, in context.
 
         Args:
             index: Item at each position of each problem, candidates last.
 
         Raises:
-            ValueError: If the index has no position for a premise.
+            ValueError: If the index has fewer positions than candidates.
         """
-        z = F.embedding(self._sequences(index), embeddings)
+        z = gathered(embeddings, self._sequences(index))
         return z if self.context is None else self.context(z)
 
     def calibrate(
-        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch position"]
+        self,
+        embeddings: Float[Tensor, "item *element feature"],
+        index: Int[Tensor, "batch position"],
     ) -> None:
         """Give all training problems to a context that keeps statistics of them.
 
@@ -203,7 +212,7 @@ class AnalogyScoring(Composition):
             index: Item at each position of each problem, candidates last.
         """
         if isinstance(self.context, KeepsStatistics):
-            self.context.calibrate(F.embedding(self._sequences(index), embeddings))
+            self.context.calibrate(gathered(embeddings, self._sequences(index)))
 
     @property
     def wants_statistics(self) -> bool:
@@ -220,9 +229,9 @@ class AnalogyScoring(Composition):
 
     def _parted(self, index: Int[Tensor, "batch position"]) -> tuple[Tensor, Tensor]:
         """Split the index into premises and candidates."""
-        if index.ndim != 2 or index.shape[1] <= self.num_candidates:
+        if index.ndim != 2 or index.shape[1] < self.num_candidates:
             raise ValueError(
-                "index must be (batch, position) with premises and "
+                "index must be (batch, position) with premises, if any, and "
                 f"num_candidates={self.num_candidates}, got shape {tuple(index.shape)}"
             )
         return index[:, : -self.num_candidates], index[:, -self.num_candidates :]
@@ -230,3 +239,13 @@ class AnalogyScoring(Composition):
     def extra_repr(self) -> str:
         """Format the options for `print`."""
         return f"num_candidates={self.num_candidates}"
+
+
+def gathered(
+    embeddings: Float[Tensor, "item *element feature"], index: Int[Tensor, "*batch time"]
+) -> Float[Tensor, "*batch step feature"]:
+    """Gather the embeddings at every position; elements of a set follow one another."""
+    z = F.embedding(index, embeddings.flatten(1))
+    if embeddings.ndim == 2:
+        return z
+    return torch.unflatten(z, -1, embeddings.shape[1:]).flatten(-3, -2)

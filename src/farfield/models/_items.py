@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import final
 
-import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from farfield.core.internal import HasMixingLayers, check_arguments, floating_dtype
 from farfield.functional.internal import as_fractions
-from farfield.models._composition import Composition
+from farfield.models._composition import Composition, gathered
 
 
 @final
@@ -123,8 +121,7 @@ class SetModel(Composition):
             ValueError: If the index is not `(batch, 1)`.
         """
         check_one_item(index)
-        chosen = F.embedding(index[:, 0], embeddings.flatten(1))
-        return torch.unflatten(chosen, -1, embeddings.shape[1:])
+        return gathered(embeddings, index)
 
 
 def check_one_item(index: Tensor) -> None:

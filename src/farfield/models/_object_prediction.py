@@ -19,7 +19,7 @@ from farfield.functional.internal import (
     uninitialized,
 )
 from farfield.models._abilities import KeepsStatistics
-from farfield.models._composition import Composition
+from farfield.models._composition import Composition, gathered
 from farfield.models._items import check_one_item
 from farfield.models._sequence_reader import check_sequence
 from farfield.nn import NormalizedSequence
@@ -30,8 +30,10 @@ class ObjectAutoencoder(Composition):
     """Encoder and decoder as one model of problems of a single item, which is reconstructed.
 
     Args:
-        encoder: From items `(item, *shape)` to embeddings `(item, feature)`.
-        decoder: From embeddings `(batch, feature)` to items `(batch, *shape)`.
+        encoder: From items `(item, *shape)` to embeddings `(item, feature)`, or to a set of them,
+            `(item, element, feature)`.
+        decoder: From embeddings, `(batch, feature)` or `(batch, element, feature)`, to items
+            `(batch, *shape)`.
 
     Shape:
         Items `(item, *shape)` and their index `(batch, 1)` to `(batch, *shape)`.
@@ -47,7 +49,7 @@ class ObjectAutoencoder(Composition):
         self.decoder = decoder
 
     def answer(
-        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]
+        self, embeddings: Float[Tensor, "item *element feature"], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch ..."]:
         """Give every item back from its embedding: the second of two stages.
 
@@ -58,7 +60,8 @@ class ObjectAutoencoder(Composition):
             ValueError: If a problem shows another number of items than one.
         """
         check_one_item(index)
-        return self.decoder(F.embedding(index[:, 0], embeddings))
+        z = gathered(embeddings, index)
+        return self.decoder(z.squeeze(1) if embeddings.ndim == 2 else z)
 
 
 @final

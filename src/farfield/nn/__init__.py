@@ -96,6 +96,8 @@ from farfield.nn._relations._relational_convolution import (
     RelationalConvolution as RelationalConvolution,
 )
 from farfield.nn._relations._slot_attention import SlotAttention as SlotAttention
+from farfield.nn._relations._slot_encoder import SlotDecoder as SlotDecoder
+from farfield.nn._relations._slot_encoder import SlotEncoder as SlotEncoder
 from farfield.nn._relations._symbols import PositionalSymbols as PositionalSymbols
 from farfield.nn._relations._symbols import RelativeSymbols as RelativeSymbols
 from farfield.nn._relations._symbols import SymbolLibrary as SymbolLibrary
@@ -121,6 +123,7 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "random": RandomEncoder,
     "silhouette": SilhouetteEncoder,
     "direction": DirectionEncoder,
+    "slot": SlotEncoder,
     "word": WordEncoder,
 }
 """Encoders by their name on the command line."""

@@ -124,7 +124,7 @@ class AnalogyEncoder(nn.Module):
             for part in (items[:1], items[:, down, across])
         )
         if self.coordinates:
-            places = _coordinates(base)
+            places = map_coordinates(base)
             base = torch.cat([base, places.expand(len(base), -1, -1, -1)], dim=1)
             places = places[:, down, across].expand(window.shape[0], -1, -1, -1)
             window = torch.cat([window, places], dim=1)
@@ -138,7 +138,7 @@ class AnalogyEncoder(nn.Module):
         )
 
 
-def _coordinates(
+def map_coordinates(
     maps: Float[Tensor, "item channel height width"],
 ) -> Float[Tensor, "2 height width"]:
     """Return row and column of every pixel, from 0 to 1."""

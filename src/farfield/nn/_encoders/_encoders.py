@@ -184,6 +184,16 @@ def check_items(items: Tensor, item_shape: tuple[int, ...]) -> None:
         raise ValueError(f"items must be ({shape}), got shape {tuple(items.shape)}")
 
 
+def image_shape(item_shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """Return channels, height and width of an image, or raise `ValueError`."""
+    if len(item_shape) not in (2, 3):
+        raise ValueError(
+            f"item_shape must be (channel, height, width) or (height, width), got {item_shape}"
+        )
+    *channels, height, width = item_shape
+    return (channels or [1])[0], height, width
+
+
 def coordinates(
     item_shape: tuple[int, ...], like: Tensor
 ) -> tuple[Float[Tensor, " height"], Float[Tensor, " width"]]:

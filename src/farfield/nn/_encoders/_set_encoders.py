@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar, final
 
 import torch
@@ -13,7 +12,7 @@ from torch.types import Device
 
 from farfield.core.internal import Size, check_arguments
 from farfield.functional.internal import as_fractions, default_layer
-from farfield.nn._encoders._encoders import check_items
+from farfield.nn._encoders._encoders import check_items, image_shape
 
 
 @final
@@ -61,11 +60,7 @@ class PatchEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if len(item_shape) not in (2, 3):
-            raise ValueError(
-                f"item_shape must be (channel, height, width) or (height, width), got {item_shape}"
-            )
-        *channels, height, width = item_shape
+        channels, height, width = image_shape(item_shape)
         if height % patch_size or width % patch_size:
             raise ValueError(
                 f"patch_size must divide height and width of {item_shape}, got {patch_size}"
@@ -74,7 +69,7 @@ class PatchEncoder(nn.Module):
         self.patch_size = patch_size
         self.out_features = out_features
         self.num_elements = (height // patch_size) * (width // patch_size)
-        pixels = math.prod(channels) * patch_size**2
+        pixels = channels * patch_size**2
         self.embedding = default_layer(pixels, out_features, generator)
         self.positions = (
             _drawn((self.num_elements, out_features), 0.02, generator) if positions else None
