@@ -392,6 +392,7 @@ GOALS = {
     },
     "lamb2022/digits-of-any-length": {85: ("*/cnn-rows-found/*",)},
     "lamb2022/seven-memories": {99.5: ("*/register-machine/length-100000",)},
+    "lamb2022/state": {90: ("*/lstm/length-41-500",)},
     "lamb2022/nfm-beyond": {
         95: ("digits/presence-at-each-position/digits-2",),
         90: ("relational/named-object/new-images",),
@@ -474,6 +475,7 @@ DIFFERING = {
     ),
     "core dropout objective tied": "ren2017/ptb-beyond",
     "core encoder learning_rate": "lamb2022/dispute",
+    "core learning_rate": "lamb2022/state",
     "core encoder learning_rate steps": "gondal2021/digits",
     "core encoder starts_from": "gondal2021/k-mnist",
     "core learning_rate objective": "ren2017/ptb-table-4 ptb-table-7 ptb-table-7-released",

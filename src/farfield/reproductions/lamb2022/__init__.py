@@ -8,8 +8,9 @@ from farfield.reproductions.lamb2022 import (
     _mixup,
     _modules,
     _recurrent,
+    _state,
 )
 
-PAPER = Paper("lamb2022", _mixup, _learning_rules, _recurrent, _agents, _modules, _gan)
+PAPER = Paper("lamb2022", _mixup, _learning_rules, _recurrent, _state, _agents, _modules, _gan)
 TABLES = tuple(PAPER.tables.values())
 STATEMENTS = PAPER.statements

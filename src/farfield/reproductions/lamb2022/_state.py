@@ -1,0 +1,84 @@
+"""Networks and recipe of the suite `state`: sequence layers on tasks of the Chomsky hierarchy."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from farfield.experiments import (
+    Cosine,
+    Experiment,
+    Recipe,
+    SequenceNetwork,
+    Spec,
+    Warmup,
+)
+from farfield.nn import (
+    DNC,
+    MLSTM,
+    SLSTM,
+    CausalTransformer,
+    EntNet,
+    GatedDeltaNet,
+    GatedLinearAttention,
+    GRULayer,
+    HoldingRNN,
+    LinearEncoder,
+    LinearRecurrentUnit,
+    LSTMLayer,
+    Mamba,
+    NTMLayer,
+    RegisterMachine,
+    RelationalMemoryCore,
+    RIMs,
+)
+from farfield.reproductions._grid import Cell
+from farfield.tasks import ChomskyHierarchy
+
+# Sizes, steps and batches are such that one network of an LSTM takes less than a minute on a core,
+# and 15 of them, one for each task, less than ten minutes on two.
+
+STEPS: Final = 1_000
+BATCH: Final = 32
+TURNING: Final = 0.01
+"""Learning rate of layers with gates on the state."""
+RESIDUAL: Final = 0.003
+"""Learning rate of layers whose state is linear in the input, or none."""
+STATE_CORES: Final[dict[str, tuple[Spec, float]]] = {
+    "LSTM": (Spec(LSTMLayer, hidden_size=64), TURNING),
+    "GRU": (Spec(GRULayer, hidden_size=64), TURNING),
+    "Holding RNN": (Spec(HoldingRNN, hidden_size=64), TURNING),
+    "Register machine": (Spec(RegisterMachine, hidden_size=104), TURNING),
+    "NTM": (Spec(NTMLayer, hidden_size=96), TURNING),
+    "DNC": (Spec(DNC, hidden_size=80), TURNING),
+    "RMC": (Spec(RelationalMemoryCore, hidden_size=64), TURNING),
+    "EntNet": (Spec(EntNet, hidden_size=64), TURNING),
+    "RIMs (4, 2)": (Spec(RIMs, hidden_size=64, num_mechanisms=4, num_active=2), TURNING),
+    "sLSTM": (Spec(SLSTM, hidden_size=64), RESIDUAL),
+    "mLSTM": (Spec(MLSTM, hidden_size=64), RESIDUAL),
+    "Gated linear attention": (Spec(GatedLinearAttention, hidden_size=64), RESIDUAL),
+    "Gated DeltaNet": (Spec(GatedDeltaNet, hidden_size=64), RESIDUAL),
+    "Mamba": (Spec(Mamba, hidden_size=64), RESIDUAL),
+    "Linear recurrent unit": (Spec(LinearRecurrentUnit, hidden_size=64), RESIDUAL),
+    "Transformer": (Spec(CausalTransformer, hidden_size=64), RESIDUAL),
+}
+"""Layer by row, and its learning rate."""
+
+
+def state(cell: Cell) -> Experiment:
+    """Train a sequence layer on a task of the Chomsky hierarchy."""
+    core, learning_rate = STATE_CORES[cell.row]
+    return Experiment(
+        task=ChomskyHierarchy(
+            rule=cell.group,  # type: ignore[arg-type]
+            training_strings=STEPS * BATCH,
+            test_strings=(256, 4),
+        ),
+        model=SequenceNetwork(core=core, encoder=Spec(LinearEncoder, out_features=32)),
+        recipe=Recipe(
+            steps=STEPS,
+            learning_rate=learning_rate,
+            batch_size=BATCH,
+            clip_norm=1.0,
+            schedule=Warmup(fraction=0.05, then=Cosine()),
+        ),
+    )
