@@ -20,9 +20,12 @@ from typing import Any
 from farfield.cli._names import MODELS
 from farfield.core.internal import REFERENCES
 from farfield.experiments.internal import TASK_ARGUMENTS
-from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS
-from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, VALUE_HEADS
-from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
+from farfield.models import REASONERS
+from farfield.models.internal import CLASSIFIERS, MAP_READERS, RESTORERS, SCORERS
+from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS
+from farfield.nn.internal import SET_LAYERS, VALUE_HEADS
+from farfield.objectives import OBJECTIVES
+from farfield.objectives.internal import AGENT_OBJECTIVES
 from farfield.reports import FIGURES
 from farfield.reproductions import TABLES
 from farfield.reproductions.internal import STATEMENTS

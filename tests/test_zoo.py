@@ -102,7 +102,7 @@ def test_every_export_is_in_the_zoo() -> None:
 def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
     encoders = {cls for name, cls in exports().items() if name.endswith("Encoder")}
     assert set(farfield.nn.ENCODERS.values()) == encoders
-    assert set(farfield.models.CLASSIFIERS.values()) == {
+    assert set(farfield.models.internal.CLASSIFIERS.values()) == {
         BottleneckMLP,
         CNN13,
         PreActResNet,
@@ -111,7 +111,11 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
         PreActResNetNFM,
         WideResNet,
     }
-    assert set(farfield.models.MAP_READERS.values()) == {MLPReader, PresenceReader, RNReader}
+    assert set(farfield.models.internal.MAP_READERS.values()) == {
+        MLPReader,
+        PresenceReader,
+        RNReader,
+    }
     assert set(farfield.models.REASONERS.values()) == {
         ESBN,
         LSTM,

@@ -49,24 +49,12 @@ from farfield.experiments import (
     Spec,
     _describe,
 )
-from farfield.models import (
-    CLASSIFIERS,
-    GAN,
-    MAP_READERS,
-    REASONERS,
-    RESTORERS,
-    SCORERS,
-    PreActResNet,
-)
-from farfield.nn import (
-    CONTEXTS,
-    ENCODERS,
-    SEQUENCE_LAYERS,
-    SET_LAYERS,
-    VALUE_HEADS,
-    MapNormalizer,
-)
-from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
+from farfield.models import GAN, REASONERS, PreActResNet
+from farfield.models.internal import CLASSIFIERS, MAP_READERS, RESTORERS, SCORERS
+from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, MapNormalizer
+from farfield.nn.internal import SET_LAYERS, VALUE_HEADS
+from farfield.objectives import OBJECTIVES
+from farfield.objectives.internal import AGENT_OBJECTIVES
 from farfield.records import Store, _environment
 from farfield.reports import FIGURES, Figure, extrapolation_profile
 from farfield.reproductions import TABLES, Budget, Table

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import TRAINING, Problems
-from farfield.objectives import AGENT_OBJECTIVES, Bound, RainbowIQN, Update
+from farfield.objectives import Bound, RainbowIQN, Update
+from farfield.objectives.internal import AGENT_OBJECTIVES
 from made import drawn, generator
 from oracles import control as oracle
 

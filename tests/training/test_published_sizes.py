@@ -16,11 +16,11 @@ from PIL import Image
 
 from each import some
 from farfield.experiments import Experiment, Network
-from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS
+from farfield.models import REASONERS
+from farfield.models.internal import CLASSIFIERS, MAP_READERS, RESTORERS, SCORERS
 from farfield.nn import (
     MLSTM,
     SEQUENCE_LAYERS,
-    SET_LAYERS,
     SLSTM,
     ZCA,
     GatedDeltaNet,
@@ -29,6 +29,7 @@ from farfield.nn import (
     NormalizedLSTM,
     NormalizedRNN,
 )
+from farfield.nn.internal import SET_LAYERS
 from farfield.reproductions import TABLES
 from farfield.tasks import SequentialMNIST, SuperResolution, WordText
 from farfield.tasks._digits import _stacked_mnist

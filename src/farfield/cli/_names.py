@@ -12,15 +12,10 @@ import tyro
 from torch import nn
 
 from farfield.core.internal import UnknownNameError
-from farfield.models import (
-    CLASSIFIERS,
-    MAP_READERS,
-    REASONERS,
-    RESTORERS,
-    SCORERS,
-    ResNetGenerator,
-)
-from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS, VALUE_HEADS
+from farfield.models import REASONERS, ResNetGenerator
+from farfield.models.internal import CLASSIFIERS, MAP_READERS, RESTORERS, SCORERS
+from farfield.nn import SEQUENCE_LAYERS
+from farfield.nn.internal import SET_LAYERS, VALUE_HEADS
 from farfield.tasks import (
     ENVIRONMENTS,
     TASKS,

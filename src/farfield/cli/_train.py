@@ -66,11 +66,11 @@ from farfield.nn import (
     CONTEXTS,
     ENCODERS,
     SEQUENCE_LAYERS,
-    SET_LAYERS,
     MapNormalizer,
     PatchEncoder,
     Standardize,
 )
+from farfield.nn.internal import SET_LAYERS
 from farfield.objectives import (
     PPO,
     HingeDiscriminator,

@@ -37,7 +37,8 @@ from farfield.experiments._optimizers import (
 )
 from farfield.experiments._owners import is_ours
 from farfield.experiments._spec import Spec
-from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES, PPO, Objective, Supervised
+from farfield.objectives import OBJECTIVES, PPO, Objective, Supervised
+from farfield.objectives.internal import AGENT_OBJECTIVES
 from farfield.tasks import ENVIRONMENTS, TASKS, Environment, ProblemTask, Regime
 
 

@@ -57,27 +57,6 @@ from farfield.models._sequence_reasoners import Transformer as Transformer
 from farfield.models._slot_reasoners import OCRA as OCRA
 from farfield.models._slot_reasoners import SlotAbstractor as SlotAbstractor
 
-CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
-    "preact-resnet": PreActResNet,
-    "preact-resnet-nfm": PreActResNetNFM,
-    "wide-resnet": WideResNet,
-    "cnn-13": CNN13,
-    "quick-cnn": QuickCNN,
-    "resnet": ResNet,
-    "mlp": BottleneckMLP,
-}
-"""Classifiers of single items by their name on the command line."""
-
-RESTORERS: Final[dict[str, type[nn.Module]]] = {"srcnn": SRCNN}
-"""Networks from images to sharper images by their name on the command line."""
-
-MAP_READERS: Final[dict[str, type[nn.Module]]] = {
-    "mlp-reader": MLPReader,
-    "presence-reader": PresenceReader,
-    "rn-reader": RNReader,
-}
-"""Readers of maps by their name on the command line."""
-
 REASONERS: Final[dict[str, type[nn.Module]]] = {
     "corelnet": CoRelNet,
     "deep-sets": DeepSets,
@@ -93,18 +72,6 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
     "trn": TRN,
 }
 """Reasoners by their name on the command line."""
-
-SCORERS: Final[dict[str, type[nn.Module]]] = {
-    "layer-norm-lstm-scorer": LayerNormLSTMScorer,
-    "lstm-scorer": LSTMScorer,
-    "rnn-scorer": RNNScorer,
-    "set-scorer": SetScorer,
-    "slotwise-scorer": SlotwiseScorer,
-    "selective-scorer": SelectiveScorer,
-    "sran": SRAN,
-    "wren": WReN,
-}
-"""Scorers of candidates by their name on the command line."""
 
 __all__ = exported(vars())
 

@@ -1,5 +1,10 @@
 """Names of `farfield.models` for Farfield itself; they may change in any release."""
 
+from typing import Final
+
+from torch import nn
+
+from farfield import models
 from farfield._exports import exported
 from farfield.core.internal import EncodesItems as EncodesItems
 from farfield.core.internal import EncodesWithPart as EncodesWithPart
@@ -17,5 +22,38 @@ from farfield.models._composition import Relational as Relational
 from farfield.models._images._gan import FeatureNetwork as FeatureNetwork
 from farfield.models._object_prediction import RollOut as RollOut
 from farfield.models._token_reader import TokenReader as TokenReader
+
+CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
+    "preact-resnet": models.PreActResNet,
+    "preact-resnet-nfm": models.PreActResNetNFM,
+    "wide-resnet": models.WideResNet,
+    "cnn-13": models.CNN13,
+    "quick-cnn": models.QuickCNN,
+    "resnet": models.ResNet,
+    "mlp": models.BottleneckMLP,
+}
+"""Classifiers of single items by their name on the command line."""
+
+RESTORERS: Final[dict[str, type[nn.Module]]] = {"srcnn": models.SRCNN}
+"""Networks from images to sharper images by their name on the command line."""
+
+MAP_READERS: Final[dict[str, type[nn.Module]]] = {
+    "mlp-reader": models.MLPReader,
+    "presence-reader": models.PresenceReader,
+    "rn-reader": models.RNReader,
+}
+"""Readers of maps by their name on the command line."""
+
+SCORERS: Final[dict[str, type[nn.Module]]] = {
+    "layer-norm-lstm-scorer": models.LayerNormLSTMScorer,
+    "lstm-scorer": models.LSTMScorer,
+    "rnn-scorer": models.RNNScorer,
+    "set-scorer": models.SetScorer,
+    "slotwise-scorer": models.SlotwiseScorer,
+    "selective-scorer": models.SelectiveScorer,
+    "sran": models.SRAN,
+    "wren": models.WReN,
+}
+"""Scorers of candidates by their name on the command line."""
 
 __all__ = exported(vars())

@@ -128,9 +128,6 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
 }
 """Encoders by their name on the command line."""
 
-VALUE_HEADS: Final[dict[str, type[nn.Module]]] = {"implicit-quantiles": QuantileHead}
-"""Layers from an embedding to the values of actions by their name on the command line."""
-
 CONTEXTS: Final[dict[str, type[nn.Module]]] = {
     "norm": ContextNorm,
     "whitening": ContextWhitening,
@@ -163,12 +160,6 @@ SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
     "rims": RIMs,
 }
 """Layers over sequences by their name on the command line."""
-
-SET_LAYERS: Final[dict[str, type[nn.Module]]] = {
-    "neural-interpreter": NeuralInterpreter,
-    "pre-norm-transformer": PreNormTransformer,
-}
-"""Layers from set to set by their name on the command line."""
 
 __all__ = exported(vars())
 

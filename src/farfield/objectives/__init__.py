@@ -55,9 +55,6 @@ OBJECTIVES: dict[str, type] = {
 }
 """Objectives of tasks with problems, by name on the command line."""
 
-AGENT_OBJECTIVES: dict[str, type] = {"ppo": PPO, "rainbow-iqn": RainbowIQN}
-"""Objectives of agents, by name on the command line."""
-
 __all__ = exported(vars())
 
 if not TYPE_CHECKING:
