@@ -20,6 +20,7 @@ from farfield.tasks import (
     ProgressiveMatrices,
     RelationalMatchToSample,
     SameDifferent,
+    SetAlgorithms,
     SortOfCLEVR,
     SymbolSequences,
     TintedSameDifferent,
@@ -45,6 +46,7 @@ EXACT = [
     ChomskyHierarchy(
         rule="reverse-string", training_strings=4, test_lengths=((60, 70),), test_strings=(9,)
     ),
+    SetAlgorithms(algorithm="shortest-path", training_strings=4, test_strings=(4, 4)),
     SortOfCLEVR(withheld_pairs=3, training_images=5, test_images=20),
     VAECTranslation(problems_per_regime=6, textured=True),
     VAECScale(problems_per_regime=6),

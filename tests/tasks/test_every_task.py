@@ -34,6 +34,7 @@ from farfield.tasks import (
     ProblemTask,
     ProgressiveMatrices,
     SequentialMNIST,
+    SetAlgorithms,
     SortOfCLEVR,
     Spirals,
     StackedMNIST,
@@ -79,6 +80,9 @@ ROWS: dict[str, Callable[[Path], ProblemTask]] = {
     "chomsky-hierarchy": lambda _: ChomskyHierarchy(
         training_lengths=(30, 40), test_lengths=((41, 50), (60, 60)), training_strings=9,
         validation_strings=9, test_strings=(9, 9),
+    ),
+    "set-algorithms": lambda _: SetAlgorithms(
+        training_lengths=(8, 16), training_strings=9, validation_strings=9, test_strings=(9, 9)
     ),
     "sequential-mnist": lambda _: SequentialMNIST(
         training_images=20, validation_images=20, test_images=20

@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
 import numpy as np
-import torch
-from jaxtyping import Bool, Float, Int64
-from torch import Tensor
-from torch.nn import functional as F
 
 from farfield.core import Problems
-from farfield.core.internal import check_fields
-from farfield.metrics import correct
-from farfield.tasks._protocol._answers import OracleByHand, check_sequence_outputs
-from farfield.tasks._protocol._draws import check_generator, integers
-from farfield.tasks._protocol._task import (
-    SYMBOL,
-    TRAINING,
-    VALIDATION,
-    Count,
-    Form,
-    Regime,
-    check_number,
-    check_regime,
-    regimes_at,
-)
-from farfield.tasks._sequences._chomsky_rules import RULES, UNCOUNTED, Rows, Rule, floor_of, padded
-from farfield.tasks._sequences._memory import MOST, SURE, SequenceTask
-from farfield.tasks._sequences._symbol_sequences import symbols_of
-
-Positions = Int64[np.ndarray, "batch slot"]
-"""Numbers of the positions of strings with their marks and blanks: items, or targets."""
+from farfield.tasks._protocol._task import SYMBOL, Count, Form
+from farfield.tasks._sequences._chomsky_rules import RULES
+from farfield.tasks._sequences._ruled_sequences import Rows, Rule, RuledSequences
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class ChomskyHierarchy(OracleByHand, SequenceTask):
+class ChomskyHierarchy(RuledSequences):
     r"""What does a rule answer, symbol by symbol, to a string of symbols?
 
     **Task.** A string of symbols, then one mark for each symbol of the answer. The answer is read
@@ -150,92 +127,10 @@ class ChomskyHierarchy(OracleByHand, SequenceTask):
     validation_strings: Count = 1_000
     test_strings: tuple[Count, ...] = (512, 16)
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        fewest = 1
-        for name, pairs in {
-            "training_lengths": (self.training_lengths,),
-            "test_lengths": self.test_lengths,
-        }.items():
-            for shortest, longest in pairs:
-                check_number(name, shortest, fewest, MOST)
-                check_number(name, longest, shortest, MOST)
-                fewest = longest + 1
-        if len(self.test_strings) != len(self.test_lengths):
-            raise ValueError(
-                f"test_strings must have a number for each of the {len(self.test_lengths)} tests, "
-                f"got {self.test_strings}"
-            )
-
     @property
-    def _rule(self) -> Rule:
-        return RULES[self.rule]
-
-    @property
-    def _ranges(self) -> dict[str, tuple[int, int]]:
-        """Shortest and longest string of each regime, by its name."""
-        tests = {
-            f"length-{low}-{high}" if low < high else f"length-{low}": (low, high)
-            for low, high in self.test_lengths
-        }
-        return {TRAINING: self.training_lengths, VALIDATION: self.training_lengths} | tests
-
-    @property
-    def item_shape(self) -> tuple[int, ...]:
-        """Number of classes: the symbols, and the mark of an answer; a blank is zero everywhere."""
-        return (self._rule.symbols + 1,)
-
-    @property
-    def length(self) -> int:
-        """Number of positions of a training problem, answers and blanks included."""
-        return self._positions(self.training_lengths[1])
-
-    def _positions(self, length: int) -> int:
-        """Return the number of positions of a string with its answer."""
-        return length + self._rule.slots(length)
-
-    @property
-    def num_outputs(self) -> int:
-        """Number of logits of a position: one for each symbol of an answer."""
-        return self._rule.answers
-
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Regimes: training, validation, then the tests by length."""
-        longest = self.training_lengths[1]
-        distances = {name: (low + high) / 2 - longest for name, (low, high) in self._ranges.items()}
-        return regimes_at(
-            "symbols beyond training", distances | dict.fromkeys((TRAINING, VALIDATION), 0.0)
-        )
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of strings of each set, by regime."""
-        counts = (self.training_strings, self.validation_strings, *self.test_strings)
-        return dict(zip(self._ranges, counts, strict=True))
-
-    def made(self, regime: str, count: int, generator: np.random.Generator) -> Problems:
-        """Draw lengths, then the strings of each length.
-
-        Args:
-            count: Number of strings.
-            generator: Draws lengths and symbols.
-
-        Raises:
-            UnknownNameError: If it is not a regime of the task.
-        """
-        check_regime(regime, self.regimes)
-        check_generator(generator)
-        shortest, longest = self._ranges[regime]
-        lengths = shortest + integers(generator, longest - shortest + 1, count)
-        index = np.zeros((count, self._positions(longest)), np.int64)
-        target = np.full_like(index, UNCOUNTED)
-        for length in np.unique(lengths).tolist():
-            rows = np.flatnonzero(lengths == length)
-            shown, wanted = self._with_answers(self._rule.draw(generator, len(rows), length))
-            index[rows, : shown.shape[1]] = shown
-            target[rows, : shown.shape[1]] = wanted
-        return self._problems(index, target, lengths)
+    def rule_of(self) -> tuple[str, Rule]:
+        """Name of the rule, and the rule."""
+        return self.rule, RULES[self.rule]
 
     def ask(self, strings: Rows) -> Problems:
         """Build problems from strings of one length, with the answers of the rule.
@@ -260,77 +155,3 @@ class ChomskyHierarchy(OracleByHand, SequenceTask):
             raise ValueError(f"{rule}{symbols.min()} to {symbols.max()}")
         shown, wanted = self._with_answers(symbols.astype(np.int64))
         return self._problems(shown, wanted, np.full(len(symbols), symbols.shape[1]))
-
-    def _with_answers(self, symbols: Rows) -> tuple[Positions, Positions]:
-        """Put the marks of the answers behind strings; return items and targets of positions."""
-        slots = self._rule.slots(symbols.shape[1])
-        marks = np.full((len(symbols), slots), self._rule.symbols + 1)
-        answers = padded([self._rule.answer(row) for row in symbols.tolist()], slots)
-        shown = np.concatenate([symbols + 1, marks], axis=1)
-        return shown, np.concatenate([np.full_like(symbols, UNCOUNTED), answers], axis=1)
-
-    def _problems(
-        self, index: Rows, target: Rows, lengths: Int64[np.ndarray, " batch"]
-    ) -> Problems:
-        return Problems(
-            items=torch.eye(2 + self._rule.symbols)[:, 1:],
-            index=torch.from_numpy(index),
-            target=torch.from_numpy(target),
-            latent={"lengths": torch.from_numpy(lengths)},
-        )
-
-    def loss(
-        self, outputs: Float[Tensor, "batch time answer"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Average the cross-entropy over the answer positions of each string.
-
-        Args:
-            outputs: Logits at every position, `num_outputs` of them.
-
-        Raises:
-            ValueError: If `outputs` is not of `(batch, time, num_outputs)`.
-        """
-        check_sequence_outputs(outputs, problems, self.num_outputs)
-        losses = F.cross_entropy(
-            outputs.transpose(1, 2), problems.target, reduction="none", ignore_index=UNCOUNTED
-        )
-        return _mean_of(losses, problems.target != UNCOUNTED)
-
-    def score(
-        self, outputs: Float[Tensor, "batch time answer"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Compute the share of right answer positions; a tie, or not a number, is wrong.
-
-        Raises:
-            ValueError: As `loss`.
-        """
-        check_sequence_outputs(outputs, problems, self.num_outputs)
-        counted = problems.target != UNCOUNTED
-        right = correct(outputs, problems.target.clamp(min=0)).to(torch.float32)
-        return _mean_of(right * counted, counted)
-
-    def chance(self, regime: str) -> float:
-        """Return the share of right answers of the best answer that knows the length alone."""
-        check_regime(regime, self.regimes)
-        return floor_of(self.rule, *self._ranges[regime])
-
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch time answer"]:
-        """Answer by the rule, from the symbols."""
-        shown = symbols_of(problems.items[:])[problems.index].cpu().numpy()
-        outputs = np.zeros((*shown.shape, self.num_outputs), np.float32)
-        for row, answer in enumerate(self._answers(shown)):
-            first = int((shown[row] == self._rule.symbols + 1).argmax())
-            outputs[row, first + np.arange(len(answer)), answer] = SURE
-        return torch.from_numpy(outputs).to(problems.index.device)
-
-    def _answers(self, shown: Positions) -> Iterator[list[int]]:
-        """Yield the answer to each row of positions, the blanks and marks left out."""
-        for row in shown:
-            yield self._rule.answer((row[(row > 0) & (row <= self._rule.symbols)] - 1).tolist())
-
-
-def _mean_of(
-    values: Float[Tensor, "batch time"], counted: Bool[Tensor, "batch time"]
-) -> Float[Tensor, " batch"]:
-    """Average values that are 0 where they do not count over the positions that do."""
-    return values.sum(1) / counted.sum(1)

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache, partial
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from jaxtyping import Int64
 
-from farfield.core import stream
 from farfield.tasks._protocol._draws import integers
-
-Rows = Int64[np.ndarray, "batch time"]
-"""Symbols of sequences of one length, from 0 on."""
-Draw = Callable[[np.random.Generator, int, int], Rows]
-"""Function from a generator, a number of sequences and a length to the symbols."""
+from farfield.tasks._sequences._ruled_sequences import Draw, Rows, Rule
 
 MODULUS: Final = 5
 END: Final = 2
@@ -37,27 +32,6 @@ MISSING: Final = 2
 """Symbol in the position of a missing symbol."""
 FILLER: Final = 3
 """Last symbol of a repeated string of odd length."""
-
-
-class Rule(NamedTuple):
-    """Rule of a task of the Chomsky hierarchy.
-
-    Attributes:
-        symbols: Number of different symbols of a sequence.
-        answers: Number of different symbols of an answer.
-        draw: Function that draws sequences of a length.
-        answer: Function from the symbols of a sequence to its answer, up to the end mark if any.
-        slots: Function from the number of symbols to the number of answer positions.
-        floor: Function from a length to the share of right answers of the best answer that ignores
-            the symbols; `None` where the share is measured.
-    """
-
-    symbols: int
-    answers: int
-    draw: Draw
-    answer: Callable[[list[int]], list[int]]
-    slots: Callable[[int], int] = lambda _: 1
-    floor: Callable[[int], float] | None = lambda _: 0.5
 
 
 def _uniform(symbols: int) -> Draw:
@@ -320,61 +294,6 @@ def _bracketed_floors(longest: int) -> tuple[float, ...]:
 def _most_frequent(coefficient: float) -> float:
     """Compute the share of the most frequent value, 0 or another, from the coefficient."""
     return max((1 + 4 * coefficient) / MODULUS, (1 - coefficient) / MODULUS)
-
-
-FLOOR_SYMBOLS: Final = 1_000_000
-"""Maximum number of symbols of the strings by which a floor is measured, twice."""
-FLOOR_STRINGS: Final = 1_000
-"""Maximum number of these strings of each length."""
-FLOOR_LENGTHS: Final = 40
-"""Maximum number of their lengths."""
-
-
-@cache
-def floor_of(name: str, shortest: int, longest: int) -> float:
-    """Compute the share of right answers of the best answer that knows the length alone.
-
-    It is exact, or measured where the symbols of an answer differ in their chances: the most
-    frequent symbol at each answer position of half of the strings, on the other half.
-
-    Args:
-        name: Name of the rule.
-        shortest: Shortest string.
-        longest: Longest string; all lengths between are equally likely.
-    """
-    lengths, floor = range(shortest, longest + 1), RULES[name].floor
-    if floor is not None:
-        return math.fsum(map(floor, lengths)) / len(lengths)
-    few = min(FLOOR_LENGTHS, len(lengths))
-    found = [
-        _measured_floor(name, lengths[(2 * part + 1) * len(lengths) // (2 * few)], few)
-        for part in range(few)
-    ]
-    return math.fsum(found) / few
-
-
-def _measured_floor(name: str, length: int, parts: int) -> float:
-    """Measure the share of right answers of the best answer to strings of one length.
-
-    Args:
-        length: Number of symbols.
-        parts: Number of lengths that are measured.
-    """
-    rule, rows = RULES[name], min(FLOOR_STRINGS, 2 + FLOOR_SYMBOLS // (length * parts))
-    symbols = rule.draw(stream(0, "floor", name, length).numpy(), 2 * rows, length)
-    answers = padded([rule.answer(row) for row in symbols.tolist()], rule.slots(length))
-    counts = (answers[:rows, :, None] == np.arange(rule.answers)).sum(0)
-    right = answers[rows:] == counts.argmax(1)
-    return float((right.sum(1) / (answers[rows:] != UNCOUNTED).sum(1)).mean())
-
-
-UNCOUNTED: Final = -1
-"""Target of a position that is not scored."""
-
-
-def padded(answers: list[list[int]], slots: int) -> Int64[np.ndarray, "batch slot"]:
-    """Fill answers up to one width with positions that do not count."""
-    return np.array([[*each, *[UNCOUNTED] * (slots - len(each))] for each in answers], np.int64)
 
 
 RULES: Final[dict[str, Rule]] = {
