@@ -807,6 +807,9 @@ MODULES = {
     "ObjectReader, controls": reading(
         partial(ObjectReader, name_size=2, color_size=1, whole_question=True, relations=False)
     ),
+    "ObjectReader, whole objects": reading(
+        partial(ObjectReader, name_size=2, color_size=1, whole_objects=True)
+    ),
     "OutlineMaps": Animal(
         build=lambda source: OutlineMaps((8, 8), width=2, generator=source).eval(),
         inputs=(IMAGES,),

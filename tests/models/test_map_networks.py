@@ -26,6 +26,7 @@ from farfield.models import (
     PresenceReader,
     RNReader,
 )
+from farfield.models._maps._object_reader import _pool
 from farfield.nn import MultiPass
 from farfield.tasks import SameDifferent, SortOfCLEVR, StackedMNIST
 from farfield.training import OneNetwork, evaluate
@@ -133,19 +134,37 @@ def test_outlines_are_the_same_in_every_color() -> None:
     assert not torch.allclose(first[:, 1:4], second[:, 1:4])
 
 
+@pytest.mark.parametrize("whole_objects", [True, False])
 @pytest.mark.parametrize("relations", [True, False])
 @pytest.mark.parametrize("whole_question", [True, False])
-def test_object_reader(whole_question: bool, relations: bool) -> None:
-    options = {"whole_question": whole_question, "relations": relations}
+def test_object_reader(whole_question: bool, relations: bool, whole_objects: bool) -> None:
+    options = {
+        "whole_question": whole_question,
+        "relations": relations,
+        "whole_objects": whole_objects,
+    }
     sizes = {**SIZES, "map_shape": (4, 2, 4), "name_size": 3, "color_size": 2}
     reader = away(ObjectReader(**sizes, **options, generator=generator()))
     maps = drawn(2, 4, 2, 4)
     maps[:, 0] = maps[:, 0].sigmoid()
     state = state_of(reader)
     expected = oracle.object_reader(
-        maps.numpy(), QUESTION.numpy(), (3, 2), (whole_question, relations), state
+        maps.numpy(), QUESTION.numpy(), (3, 2), tuple(options.values()), state
     )
     assert_equation(reader(maps, QUESTION), expected)
+
+
+def test_a_whole_object_counts_once_whatever_its_size_and_its_order_of_positions() -> None:
+    """Objects of 4, 9 and 12 positions have a weight of 1 each, an edge of mixed color less."""
+    share = torch.tensor([[1.0] * 4 + [0.5] * 18 + [1.0] * 12 + [0.2] + [0.0] * 90])
+    color = [0.0] * 4 + [0.5] * 18 + [1.0] * 12 + [0.25] + [0.7] * 90
+    values = torch.arange(125.0)[None, :, None]
+    own, colors, means = _pool(share, torch.tensor(color)[None, :, None], values)
+    kept = {c: own[0][colors[0, :, 0] == c].sum() for c in (0.0, 0.5, 1.0)}
+    torch.testing.assert_close(torch.stack([*kept.values()]), torch.ones(3), atol=2e-2, rtol=0)
+    assert own[0][colors[0, :, 0] == 0.25].sum() < 0.06
+    near = means[0, colors[0, :, 0] == 1.0]
+    torch.testing.assert_close(near, torch.full_like(near, 27.5))
 
 
 def test_a_name_chooses_and_is_read_by_nothing_else() -> None:

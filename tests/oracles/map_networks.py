@@ -164,16 +164,18 @@ def object_reader(
     maps: Array,
     question: Array,
     sizes: tuple[int, int],
-    options: tuple[bool, bool],
+    options: tuple[bool, bool, bool],
     state: State,
 ) -> Array:
     """Two reads: of the named object, and of another one."""
-    (name_size, color_size), (whole_question, relations) = sizes, options
+    (name_size, color_size), (whole_question, relations, whole_objects) = sizes, options
     reads = []
     for one, asked in zip(maps, question, strict=True):
         flat = one.reshape(len(one), -1)
         share, colors = flat[0], flat[1 : 1 + color_size].T
         values = np.array(objects(one[1 + color_size :]))
+        if whole_objects:
+            share, values = pooled(share, colors, values)
         hidden = leaky(linear(colors, state["key.0.0.weight"], state["key.0.0.bias"]))
         keys = hidden @ state["key.1.weight"].T
         query = state["query.weight"] @ asked[:name_size]
@@ -190,6 +192,20 @@ def object_reader(
         pairs = leaky(linear(pairs, state["pair.0.weight"], state["pair.0.bias"]))
         query = state["asked.weight"] @ rest + state["asked.bias"]
         other = weighed(pairs @ query / math.sqrt(len(query)), share, values)
-        total = sum(m * h for m, h in zip(share, pairs, strict=True)) / 36
+        total = sum(m * h for m, h in zip(share, pairs, strict=True))
+        total = total if whole_objects else total / 36
         reads.append([*subject, *other, *total, *rest])
     return answered(np.array(reads), state, "layers")
+
+
+def pooled(share: Array, colors: Array, values: Array) -> tuple[Array, Array]:
+    """Share of a position in an object of its color, and the mean of the object's values."""
+    shares, means = np.zeros_like(share), np.zeros_like(values)
+    for i, own in enumerate(colors):
+        alike = [
+            m * math.exp(-sum((own - other) ** 2) / 0.01)
+            for m, other in zip(share, colors, strict=True)
+        ]
+        shares[i] = share[i] / max(sum(alike), 4.0)
+        means[i] = sum(a * v for a, v in zip(alike, values, strict=True)) / sum(alike)
+    return shares, means

@@ -20,6 +20,12 @@ _NEAR: Final = 1e-2
 """Added to squared distances, so that the root has a gradient."""
 _OBJECTS: Final = 36
 """Divisor of sums over positions, about the number that the objects of a scene cover."""
+_ALIKE: Final = 0.1
+"""Distance of two colors at which they count as one to a share of 1/e."""
+_COVERED: Final = 96
+"""Most positions that whole objects are made of."""
+_LEAST: Final = 4.0
+"""Least number of covered positions of a whole object: edges of two objects are mixed colors."""
 
 
 @final
@@ -46,6 +52,9 @@ class ObjectReader(MapReader):
         hidden_size: Units of $g$.
         whole_question: Whether the second read and $f$ are given the name too: a control.
         relations: Whether there is a second read; without, $y = f(s, q_{rest})$: a control.
+        whole_objects: Whether values are first averaged over all positions of the same color, and
+            shares divided by the number of them, so that every object counts once, whatever its
+            size.
 
     Shape:
         Maps `(batch, *map_shape)` and questions `(batch, question_size)` to `(batch, num_outputs)`.
@@ -77,6 +86,7 @@ class ObjectReader(MapReader):
         hidden_size: Size = 64,
         whole_question: bool = False,
         relations: bool = True,
+        whole_objects: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
         if name_size >= question_size:
@@ -91,6 +101,7 @@ class ObjectReader(MapReader):
         super().__init__(map_shape, question_size)
         self.name_size, self.color_size = name_size, color_size
         self.whole_question, self.relations = whole_question, relations
+        self.whole_objects = whole_objects
 
         linear = partial(default_layer, generator=generator, bias=False)
         self.key = nn.Sequential(dense_layers(color_size, _KEY, 1, generator), linear(_KEY, _KEY))
@@ -113,16 +124,20 @@ class ObjectReader(MapReader):
     def _answer(self, maps: Tensor, question: Tensor) -> Tensor:
         share, colors, _ = maps.flatten(2).tensor_split((1, 1 + self.color_size), dim=1)
         share, values = share.squeeze(1), located(maps[:, 1 + self.color_size :])
+        colors = colors.transpose(1, 2)
+        if self.whole_objects:
+            share, colors, values = _pool(share, colors, values)
         name, rest = question.tensor_split((self.name_size,), dim=1)
         asked = question if self.whole_question else rest
-        match = self.key(colors.transpose(1, 2)) @ self.query(name).unsqueeze(2)
+        match = self.key(colors) @ self.query(name).unsqueeze(2)
         subject = _read(match, share, values)
         if not self.relations:
             return self.layers(torch.cat((subject, asked), dim=1))
         pairs = self._pairs(subject, values)
         match = pairs @ self.asked(asked).unsqueeze(2) / pairs.shape[2] ** 0.5
         other = _read(match, share, values)
-        total = (share.unsqueeze(2) * pairs).sum(1) / _OBJECTS
+        total = (share.unsqueeze(2) * pairs).sum(1)
+        total = total if self.whole_objects else total / _OBJECTS
         return self.layers(torch.cat((subject, other, total, asked), dim=1))
 
     def _pairs(self, subject: Tensor, values: Tensor) -> Tensor:
@@ -138,3 +153,19 @@ def _read(scores: Tensor, share: Tensor, values: Tensor) -> Tensor:
     """Average the values, by attention to positions that objects cover."""
     weights = (scores.squeeze(2) + share.clamp(min=_TINY).log()).softmax(1)
     return (weights.unsqueeze(2) * values).sum(1)
+
+
+def _pool(share: Tensor, colors: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Divide shares by the size of their object, and average values over its positions.
+
+    Only the positions that objects cover most are kept.
+    """
+    share, kept = share.clamp(min=0).topk(min(_COVERED, share.shape[1]))
+    colors, values = (
+        one.gather(1, kept.unsqueeze(2).expand(-1, -1, one.shape[2])) for one in (colors, values)
+    )
+    away = (colors.unsqueeze(2) - colors.unsqueeze(1)).square().sum(3)
+    near = (-away / _ALIKE**2).exp() * share.unsqueeze(1)
+    size = near.sum(2)
+    pooled = near @ values / size.clamp(min=_TINY).unsqueeze(2)
+    return share / size.clamp(min=_LEAST), colors, pooled
