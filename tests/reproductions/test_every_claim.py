@@ -394,7 +394,10 @@ GOALS = {
     "lamb2022/seven-memories": {99.5: ("*/register-machine/length-100000",)},
     "lamb2022/state": {90: ("*/lstm/length-41-500",)},
     "lamb2022/nfm-beyond": {
-        95: ("digits/presence-at-each-position/digits-2",),
+        95: (
+            "digits/presence-at-each-position/digits-2",
+            "relational/named-object-whole/withheld-pairs-3",
+        ),
         90: ("relational/named-object/new-images",),
         60: ("*relational/named-object/withheld-pairs-3",),
     },
