@@ -398,7 +398,9 @@ def _skill_cells(
     for row, name in enumerate(names):
         for column, head in enumerate(heads):
             skills = found.get((name, head))
-            words[row, column] = text.MISSING if skills is None else f"{np.mean(skills):.0f}"
+            words[row, column] = (
+                text.MISSING if skills is None else text.plain(float(np.mean(skills)), 0)
+            )
             tint[row, column] = 0 if skills is None else max(0.0, float(np.mean(skills))) / 125
     beside = frozenset(spot for spot, head in enumerate(heads) if head == COLUMNS[TRAINING])
     return Cells(tints={0: tint}, texts=words, muted=beside)
@@ -415,7 +417,8 @@ def _mean_skill(
     }
     worst = min(means, key=means.__getitem__)
     whole = sum(means.values()) / len(means)
-    return f"{whole:.0f} on average, least {means[worst]:.0f} ({worst.replace(chr(10), ' ')})"
+    mean, least = text.plain(whole, 0), text.plain(means[worst], 0)
+    return f"{mean} on average, least {least} ({worst.replace(chr(10), ' ')})"
 
 
 def _by_setting(rows: Sequence[Row]) -> dict[str, list[Row]]:
