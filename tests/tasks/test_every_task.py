@@ -50,6 +50,7 @@ from farfield.tasks._images import _image_generation
 from farfield.tasks._rules._abstract_rules import RuleTask
 from farfield.tasks.internal import Candidates, NeedsFiles, with_validation
 from tasks import image_sets
+from tasks.test_grid_rules import small
 
 SMALL = {"problems_per_regime": 20, "image_size": 64}
 FEW = {"training_problems": 20, "test_problems": 20}
@@ -110,6 +111,7 @@ ROWS: dict[str, Callable[[Path], ProblemTask]] = {
     "super-resolution": lambda folder: SuperResolution(
         training="sr/train", tests=("sr/train",), patch=12, shave=2, stride=20
     ),
+    "grid-rules": lambda folder: small(folder, test_problems=40),
     "word-text": lambda folder: WordText(folder=str(folder / "text"), steps=4),
 }  # fmt: skip
 """A small task of every name."""

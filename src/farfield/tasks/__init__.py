@@ -17,6 +17,7 @@ from farfield.tasks._digits._stacked_mnist import StackedMNIST as StackedMNIST
 from farfield.tasks._files._data_sets import DataSet as DataSet
 from farfield.tasks._files._fetch import fetch as fetch
 from farfield.tasks._files._known_data_sets import DATA_SETS as DATA_SETS
+from farfield.tasks._grids._grid_rules import GridRules as GridRules
 from farfield.tasks._images._image_classes import FewLabels as FewLabels
 from farfield.tasks._images._image_classes import ImageClasses as ImageClasses
 from farfield.tasks._images._image_generation import ImageGeneration as ImageGeneration
@@ -84,6 +85,7 @@ TASKS: dict[str, type] = {
     "distribution-of-n": DistributionOfN,
     "identity-rules-middle": IdentityRulesMiddle,
     "tinted-same-different": TintedSameDifferent,
+    "grid-rules": GridRules,
     "vaec-translation": VAECTranslation,
     "vaec-scale": VAECScale,
     "direction-analogies": DirectionAnalogies,

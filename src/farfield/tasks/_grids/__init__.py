@@ -1,0 +1,1 @@
+"""Pairs of colored grids that follow a rule."""
