@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import random
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from reproductions import made_up
 from small import tiny_experiment
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
+WANTED = tomllib.loads((RESULTS / "wanted.toml").read_text())
 
 
 class Mean(nn.Module):
@@ -128,6 +130,20 @@ def test_a_module_is_trained_and_ranked_among_the_recorded(tiny_suite: str, tmp_
     again = []
     bench(Own, tiny_suite, store=store, report=again.append)
     assert [news.found for news in again] == [True, True]
+
+
+def test_a_task_without_recorded_mechanisms_shows_the_module_alone(
+    tiny_suite: str, tmp_path: Path, here: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_bench, "recorded", lambda _: ())
+    found = bench(Mean, tiny_suite, store=Store(tmp_path), seeds=[0])
+    tests = [one for one in SUITES[tiny_suite].items[0].shown if one != "training"]
+    assert [row["regime"] for row in found.summary.values] == tests
+    assert {(row["rank"], row["models"], row["best"]) for row in found.summary.values} == {
+        (1, 1, None)
+    }
+    assert str(found).count("none recorded") == len(tests)
+    assert all(path.is_file() for path in found.write(tmp_path / "written"))
 
 
 def test_values_are_chosen_on_validation_by_networks_that_are_not_compared(
@@ -262,8 +278,9 @@ def test_every_suite_names_tasks_of_its_part_and_recorded_mechanisms() -> None:
             rivals = [
                 line for line in lines if (line.task, line.subject) == (item.name, item.subject)
             ]
-            assert len(rivals) >= 2, item
-            assert {line.steps for line in rivals} == {item.experiment.recipe.steps}
+            wanted = any(item.table in run["command"] for run in WANTED["run"])
+            assert len(rivals) >= 2 or wanted, item
+            assert {line.steps for line in rivals} <= {item.experiment.recipe.steps}
 
 
 @pytest.mark.parametrize("suite", SUITES)
@@ -287,7 +304,7 @@ def test_differences_are_those_of_the_means_beside_them(suite: str) -> None:
     rows = Comparison(profiles=profiles, against=mine).tabular.values
     means = {(row["task"], row["regime"]): row["mean"] for row in rows if row["model"] == mine}
     others = [row for row in rows if row["difference"] is not None]
-    assert len(others) > len(means)
+    assert len(others) >= len(means) > 0
     for row in others:
         expected = row["mean"] - means[row["task"], row["regime"]]
         assert row["difference"] == pytest.approx(expected, abs=1e-12)

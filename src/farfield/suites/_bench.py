@@ -123,6 +123,10 @@ OTHER_NAME: Final = "{} (yours)"
 """Name of the user's module where a recorded one has the same."""
 
 
+_OF_RIVALS = ("best", "best_mean", "difference", "difference_low", "difference_high")
+"""Columns of `Benchmark.summary` that are empty where no mechanism is recorded."""
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class Misfit:
@@ -207,21 +211,26 @@ class Benchmark:
         cells, values = [], []
         for (task, regime), point in own.items():
             rivals = others.get((task, regime), {})
-            if regime == TRAINING or not point.values or not rivals:
+            if regime == TRAINING or not point.values:
+                continue
+            shown = (task, f"{point.distance:g} {point.unit}", point.cells[2], point.cells[4])
+            fields = {"task": task, **point.fields, "models": len(rivals) + 1}
+            if not rivals:
+                cells.append((*shown, "1 of 1", "none recorded", "", ""))
+                values.append(fields | dict.fromkeys(_OF_RIVALS) | {"rank": 1, "pairs": 0})
                 continue
             sign = -1 if point.measure.lower_is_better else 1
             best = max(rivals, key=lambda one: sign * rivals[one].mean)
             rank = 1 + sum(sign * one.mean > sign * point.mean for one in rivals.values())
             pair = pairs[best, task, regime]
             cells.append(
-                (task, f"{point.distance:g} {point.unit}", point.cells[2], point.cells[4],
-                 f"{rank} of {len(rivals) + 1}", best, rivals[best].cells[2],
+                (*shown, f"{rank} of {len(rivals) + 1}", best, rivals[best].cells[2],
                  pair.written(point.measure, -1))
             )  # fmt: skip
             values.append(
-                {"task": task, **point.fields, "rank": rank, "models": len(rivals) + 1,
-                 "best": best, "best_mean": rivals[best].mean, "pairs": pair.difference.pairs,
-                 "difference": -pair.difference.value,
+                fields
+                | {"rank": rank, "best": best, "best_mean": rivals[best].mean,
+                 "pairs": pair.difference.pairs, "difference": -pair.difference.value,
                  "difference_low": -pair.interval.high if pair.interval else None,
                  "difference_high": -pair.interval.low if pair.interval else None}
             )  # fmt: skip

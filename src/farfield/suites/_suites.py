@@ -18,6 +18,11 @@ _RMTS, _DISTRIBUTION = "relational-match-to-sample", "distribution-of-three"
 _ADDING, _LONGER, _MORE = (
     "lstm-600/validation", ("length-200", "length-1000"), ("terms-3", "terms-4")
 )  # fmt: skip
+_STATE = "lamb2022/state"
+_RECURRENT = (
+    "as torch.nn.LSTM with batch_first: forward(x) gives (outputs, state) for "
+    "x (batch, time, input_size), and it has hidden_size"
+)
 
 
 @final
@@ -126,15 +131,22 @@ SUITES: Final[dict[str, Suite]] = {
     "sequence": Suite(
         about="Long sequences: hold inputs, and add them up",
         part="core",
-        reads=(
-            "as torch.nn.LSTM with batch_first: forward(x) gives (outputs, state) for "
-            "x (batch, time, input_size), and it has hidden_size"
-        ),
+        reads=_RECURRENT,
         seeds=3,
         items=(
             Item("adding, longer", "lamb2022/adding", _ADDING, ("validation", *_LONGER)),
             Item("adding, more terms", "lamb2022/adding", _ADDING, ("validation", *_MORE)),
             Item("copying", "lamb2022/copying", "lstm-600/dormant-200", budget=Budget.QUICK),
+        ),
+    ),
+    "state": Suite(
+        about="The 15 tasks of the Chomsky hierarchy: strings to 40, asked at 41 to 500 and 10,000",
+        part="core",
+        reads=_RECURRENT,
+        seeds=1,
+        items=tuple(
+            Item(task, _STATE, f"{task}/lstm/length-41-500")
+            for task in dict.fromkeys(claim.group for claim in TABLES[_STATE].claims)
         ),
     ),
     "set": Suite(
