@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 import torch
@@ -12,6 +14,7 @@ from farfield.experiments import ByHand
 from farfield.tasks import (
     Adding,
     AllSame,
+    CanvasRules,
     ChomskyHierarchy,
     Copying,
     DistributionOfN,
@@ -30,6 +33,7 @@ from farfield.tasks import (
     VAECTranslation,
 )
 from farfield.tasks._protocol._answers import interpolate, nearest_class
+from farfield.tasks._rules._canvas_rules import Rule
 from farfield.tasks.internal import AnswersByHand
 
 EXACT = [
@@ -40,6 +44,7 @@ EXACT = [
     TintedSameDifferent(withheld=98),
     AllSame(num_images=3, withheld=98, max_problems=50),
     TripleMatchToSample(withheld=94, max_problems=50),
+    *(CanvasRules(rule=rule, withheld=50, max_problems=40) for rule in get_args(Rule)),
     Copying(test_dormant=(90,), test_sequences=(4,), training_sequences=4),
     Adding(test_lengths=(70,), training_sequences=4, validation_sequences=4, test_sequences=4),
     SymbolSequences(rule="copying", training_sequences=4, test_lengths=(70,)),

@@ -20,6 +20,7 @@ from farfield.tasks import (
     VALIDATION,
     Adding,
     BouncingBalls,
+    CanvasRules,
     ChomskyHierarchy,
     Copying,
     Digits,
@@ -62,6 +63,9 @@ ROWS: dict[str, Callable[[Path], ProblemTask]] = {
     },
     "vaec-translation": lambda _: VAECTranslation(**SMALL),
     "vaec-scale": lambda _: VAECScale(**SMALL, shuffled=True),
+    "canvas-rules": lambda _: CanvasRules(
+        rule="identity-rules", withheld=50, max_problems=40
+    ),
     "direction-analogies": lambda _: DirectionAnalogies(problems_per_regime=6),
     "visual-analogies": lambda _: VisualAnalogies(**FEW),
     "progressive-matrices": lambda _: ProgressiveMatrices(**FEW),

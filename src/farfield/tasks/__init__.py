@@ -37,6 +37,7 @@ from farfield.tasks._protocol._task import ProblemTask as ProblemTask
 from farfield.tasks._protocol._task import Regime as Regime
 from farfield.tasks._protocol._task import Task as Task
 from farfield.tasks._restoration._super_resolution import SuperResolution as SuperResolution
+from farfield.tasks._rules._canvas_rules import CanvasRules as CanvasRules
 from farfield.tasks._rules._distributions import DistributionOfN as DistributionOfN
 from farfield.tasks._rules._distributions import DistributionOfThree as DistributionOfThree
 from farfield.tasks._rules._glyph_set import GlyphSet as GlyphSet
@@ -84,6 +85,7 @@ TASKS: dict[str, type] = {
     "triple-match-to-sample": TripleMatchToSample,
     "distribution-of-n": DistributionOfN,
     "identity-rules-middle": IdentityRulesMiddle,
+    "canvas-rules": CanvasRules,
     "tinted-same-different": TintedSameDifferent,
     "grid-rules": GridRules,
     "vaec-translation": VAECTranslation,
