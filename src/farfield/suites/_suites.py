@@ -120,12 +120,15 @@ SUITES: Final[dict[str, Suite]] = {
         ),
     ),
     "varied": Suite(
-        about="Same or different, where noise, shift, size, turn, light and font vary",
+        about="Two rules over images, where noise, shift, size, turn, light and font vary",
         part="reasoner",
         reads="forward(z) gives (batch, num_outputs) for z (batch, time, in_features)",
         seeds=2,
         items=(
-            Item("same-different", _VARIATIONS, f"varied-same-different/corelnet+tcn/{_COMBINED}"),
+            *(
+                Item(rule, _VARIATIONS, f"varied-{rule}/corelnet+tcn/{_COMBINED}")
+                for rule in ("same-different", "relational-match-to-sample")
+            ),
         ),
     ),
     "sequence": Suite(
