@@ -107,6 +107,12 @@ from farfield.functional._learning._consistency import kl_divergence as kl_diver
 from farfield.functional._learning._consistency import log_probabilities as log_probabilities
 from farfield.functional._learning._consistency import probabilities as probabilities
 from farfield.functional._learning._consistency import squared_distance as squared_distance
+from farfield.functional._learning._domains import covariance_distance as covariance_distance
+from farfield.functional._learning._domains import group_weights as group_weights
+from farfield.functional._learning._domains import invariance_penalty as invariance_penalty
+from farfield.functional._learning._domains import risk_variance as risk_variance
+from farfield.functional._learning._domains import scale_slopes as scale_slopes
+from farfield.functional._learning._loss_valley import loss_valley as loss_valley
 from farfield.functional._learning._mixtures import mix as mix
 from farfield.functional._learning._mixtures import mix_pairs as mix_pairs
 from farfield.functional._learning._pseudo_labels import ClassStatistics as ClassStatistics
