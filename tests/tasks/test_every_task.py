@@ -23,6 +23,7 @@ from farfield.tasks import (
     CanvasRules,
     ChomskyHierarchy,
     Copying,
+    DigitDomains,
     Digits,
     DirectionAnalogies,
     DynamicObjects,
@@ -100,6 +101,7 @@ ROWS: dict[str, Callable[[Path], ProblemTask]] = {
         data_sets=("mnist", "svhn-first1083"), training_images=20, validation_images=20,
         test_images=20,
     ),
+    "digit-domains": lambda _: DigitDomains(images=100),
     "kmnist-adaptation": lambda _: KMNISTAdaptation(
         training_samples=20, validation_images=20, test_images=20
     ),

@@ -11,6 +11,7 @@ from farfield.tasks._arrays._array_task import ArrayTask as ArrayTask
 from farfield.tasks._balls._bouncing_balls import BouncingBalls as BouncingBalls
 from farfield.tasks._boolean._fuzzy_boolean import FuzzyBoolean as FuzzyBoolean
 from farfield.tasks._clevr._sort_of_clevr import SortOfCLEVR as SortOfCLEVR
+from farfield.tasks._digits._digit_domains import DigitDomains as DigitDomains
 from farfield.tasks._digits._digits import Digits as Digits
 from farfield.tasks._digits._kmnist_adaptation import KMNISTAdaptation as KMNISTAdaptation
 from farfield.tasks._digits._stacked_mnist import StackedMNIST as StackedMNIST
@@ -104,6 +105,7 @@ TASKS: dict[str, type] = {
     "bouncing-balls": BouncingBalls,
     "fuzzy-boolean": FuzzyBoolean,
     "digits": Digits,
+    "digit-domains": DigitDomains,
     "kmnist-adaptation": KMNISTAdaptation,
     "image-classes": ImageClasses,
     "image-generation": ImageGeneration,

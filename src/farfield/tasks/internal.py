@@ -18,6 +18,7 @@ from farfield.tasks._protocol._abilities import ChannelStatistics as ChannelStat
 from farfield.tasks._protocol._abilities import Consecutive as Consecutive
 from farfield.tasks._protocol._abilities import DrawsFirst as DrawsFirst
 from farfield.tasks._protocol._abilities import FurtherScores as FurtherScores
+from farfield.tasks._protocol._abilities import HasDomains as HasDomains
 from farfield.tasks._protocol._abilities import HasForm as HasForm
 from farfield.tasks._protocol._abilities import HasPixelStatistics as HasPixelStatistics
 from farfield.tasks._protocol._abilities import HasSubsets as HasSubsets
@@ -30,6 +31,7 @@ from farfield.tasks._protocol._abilities import ReadsFiles as ReadsFiles
 from farfield.tasks._protocol._abilities import RolledOut as RolledOut
 from farfield.tasks._protocol._abilities import ScoresSomeTraining as ScoresSomeTraining
 from farfield.tasks._protocol._abilities import SetScores as SetScores
+from farfield.tasks._protocol._abilities import domains_of as domains_of
 from farfield.tasks._protocol._abilities import form_of as form_of
 from farfield.tasks._protocol._abilities import metric_of as metric_of
 from farfield.tasks._protocol._abilities import no_memory_loss as no_memory_loss
@@ -39,6 +41,7 @@ from farfield.tasks._protocol._abilities import with_validation as with_validati
 from farfield.tasks._protocol._draws import UNLABELLED as UNLABELLED
 from farfield.tasks._protocol._environment import HasExpert as HasExpert
 from farfield.tasks._protocol._environment import HasPictures as HasPictures
+from farfield.tasks._protocol._task import ORACLE as ORACLE
 from farfield.tasks._protocol._task import Form as Form
 from farfield.tasks._protocol._task import Reading as Reading
 from farfield.tasks._protocol._task import axes_of as axes_of

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 import torch
 from jaxtyping import Shaped
 
-from farfield.core.internal import printable
+from farfield.core.internal import UnknownNameError, printable
 from farfield.tasks._arrays._kept_arrays import KINDS, in_its_file
 from farfield.tasks._arrays._read_arrays import TEST, check_targets, read_arrays, targets_of
 from farfield.tasks._protocol._draws import NO_LABEL, UNLABELLED
+from farfield.tasks._protocol._task import TRAINING
 
 Pair = tuple[Shaped[np.ndarray, "item ..."], Shaped[np.ndarray, "item ..."]]
 """Items of a set and its targets."""
@@ -138,3 +140,94 @@ def _array(what: str, given: Any) -> np.ndarray:
         return given if isinstance(given, np.ndarray) else np.asarray(given)
     except ValueError as error:
         raise ValueError(f"{what} must be items of one shape, got items of several") from error
+
+
+_TEXT: Final = re.compile(r"(?:(\d+) classes of )?([a-z]+\d*)\[([\d, ]+)\] ([0-9a-f]{20})")
+
+
+@final
+class Described(NamedTuple):
+    """Description of an array: `2 classes of int64[100] ` and its digest.
+
+    Args:
+        classes: Number of different values, of the classes of training; else 0.
+        dtype: Name of the type.
+        shape: Shape of the array.
+        digest: Digest of the array.
+    """
+
+    classes: int
+    dtype: str
+    shape: tuple[int, ...]
+    digest: str
+
+    @classmethod
+    def read(cls, text: str) -> Described:
+        """Read the description of a task.
+
+        Raises:
+            ValueError: If the text is none.
+        """
+        found = _TEXT.fullmatch(text)
+        if found is None:
+            raise ValueError(f"data must describe arrays by type, shape and digest, got {text!r}")
+        classes, dtype, shape, digest = found.groups()
+        return cls(int(classes or 0), dtype, tuple(map(int, shape.split(","))), digest)
+
+    @property
+    def sort(self) -> str:
+        """Sort of values: text, numbers with a point, or integers."""
+        return {"s": "text", "f": "numbers"}.get(self.dtype[0], "integers")
+
+
+Domains = tuple[tuple[str, int], ...]
+"""Training domains, each with its number of problems."""
+
+
+def joined_domains(
+    sets: Mapping[str, Any], names: tuple[Any, ...]
+) -> tuple[dict[str, Any], Domains]:
+    """Join the training domains to one set, domain after domain.
+
+    Args:
+        sets: Items and targets by the name of the set.
+        names: Names of the sets that are training domains.
+
+    Raises:
+        UnknownNameError: If there is no set of a name.
+        ValueError: If a name is there twice, there is a set `training` as well, or items or targets
+            of two domains are of different shapes or sorts.
+    """
+    for name in names:
+        if name not in sets:
+            raise UnknownNameError("training domain", str(name), sets)
+    if len({*names}) < len(names) or TRAINING in sets or UNLABELLED in names:
+        raise ValueError(
+            f"training must name each set of a domain once, beside no set {TRAINING!r} and not "
+            f"{UNLABELLED!r}, got {names} of {', '.join(sets)}"
+        )
+    parts = [sets[name] for name in names]
+    for name, pair in zip(names, parts, strict=True):
+        for what, own, first in zip(("x", "y"), pair, parts[0], strict=True):
+            if own.shape[1:] != first.shape[1:] or own.dtype.kind != first.dtype.kind:
+                raise ValueError(
+                    f"{what} of all training domains must be of one shape and sort, {names[0]} has "
+                    f"{first.dtype}{[*first.shape]} and {name} {own.dtype}{[*own.shape]}"
+                )
+    items, targets = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    others = {name: pair for name, pair in sets.items() if name not in names}
+    counts = tuple((name, len(x)) for name, (x, _) in zip(names, parts, strict=True))
+    return {TRAINING: (items, targets), **others}, counts
+
+
+def divided(joined: Pair, domains: Domains) -> dict[str, Any]:
+    """Divide a joined set into copies of its domains, by name.
+
+    Args:
+        joined: Items and targets, domain after domain.
+        domains: The domains.
+    """
+    ends = np.cumsum([count for _, count in domains])[:-1]
+    items, targets = ([part.copy() for part in np.split(array, ends)] for array in joined)
+    names = [name for name, _ in domains]
+    return dict(zip(names, zip(items, targets, strict=True), strict=True))

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, cast, final
+from typing import Annotated, Any, ClassVar, Final, Literal, cast, final
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int64, Shaped
+from jaxtyping import Bool, Float, Int64, Shaped
 from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import Problems, Stream, stream
 from farfield.core.internal import LazyItems, Limits, UnknownNameError, check_fields
 from farfield.metrics import correct
-from farfield.tasks._arrays._array_sets import Pair, array_sets
-from farfield.tasks._arrays._kept_arrays import KeptArray, find, keep
+from farfield.tasks._arrays._array_sets import (
+    Described,
+    Domains,
+    Pair,
+    array_sets,
+    divided,
+    joined_domains,
+)
+from farfield.tasks._arrays._kept_arrays import ArrayReader, KeptArray, find, keep
 from farfield.tasks._arrays._read_arrays import TEST
 from farfield.tasks._protocol._answers import check_outputs, target_outputs
 from farfield.tasks._protocol._draws import UNLABELLED, distinct, resample
@@ -52,44 +59,6 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 """Function from outputs `(batch, num_outputs)` and targets to one number per problem."""
 
 
-_TEXT: Final = re.compile(r"(?:(\d+) classes of )?([a-z]+\d*)\[([\d, ]+)\] ([0-9a-f]{20})")
-
-
-@final
-class _Described(NamedTuple):
-    """Description of an array: `2 classes of int64[100] ` and its digest.
-
-    Args:
-        classes: Number of different values, of the classes of training; else 0.
-        dtype: Name of the type.
-        shape: Shape of the array.
-        digest: Digest of the array.
-    """
-
-    classes: int
-    dtype: str
-    shape: tuple[int, ...]
-    digest: str
-
-    @classmethod
-    def read(cls, text: str) -> _Described:
-        """Read the description of a task.
-
-        Raises:
-            ValueError: If the text is none.
-        """
-        found = _TEXT.fullmatch(text)
-        if found is None:
-            raise ValueError(f"data must describe arrays by type, shape and digest, got {text!r}")
-        classes, dtype, shape, digest = found.groups()
-        return cls(int(classes or 0), dtype, tuple(map(int, shape.split(","))), digest)
-
-    @property
-    def sort(self) -> str:
-        """Sort of values: text, numbers with a point, or integers."""
-        return {"s": "text", "f": "numbers"}.get(self.dtype[0], "integers")
-
-
 @final
 @dataclass(frozen=True)
 class ArrayTask(OneContext):
@@ -113,6 +82,10 @@ class ArrayTask(OneContext):
     in weights and in the order of batches. A set `unlabelled` of items without targets is no
     regime; objectives read it by this name, e.g. `VAT(consistency="unlabelled")`.
 
+    **Domains.** With `training=("clinic-1", "clinic-2")` these sets, read into memory, are training
+    domains: training and validation have a score for each, validation is a tenth of each, and
+    rules such as `GroupDRO` read equally many problems of each.
+
     **Score, floor and ceiling.** Classes: the cross-entropy is learned, right answers are scored,
     and the floor is the share of the commonest class of the set. Numbers: the squared error is
     learned, of targets that are standardized by the mean and the standard deviation of training;
@@ -134,6 +107,7 @@ class ArrayTask(OneContext):
         axes: Axes of x, e.g. `"item feature"`, `"item time feature"`, `"item time"`,
             `"item height width"`, `"item channel height width"`. Found by shape if it is clear:
             two axes are features; three axes of bytes, or four, are images.
+        training: Names of sets that are training domains, in place of a set `training`.
         validation: Share of training that is validation, if no set `validation` is given.
         targets: Whether targets are classes or numbers, if the type of y is not to say it.
         loss_function: Function from outputs and targets to a number per problem, to be learned.
@@ -163,6 +137,7 @@ class ArrayTask(OneContext):
     distances: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
     unit: str = "distance"
     axes: str | None = None
+    training: tuple[str, ...] | Domains = ()
     validation: Annotated[float, Limits(at_least=0, below=1)] | None = None
     targets: Literal["classes", "numbers"] | None = None
     loss_function: Loss | None = None
@@ -173,6 +148,9 @@ class ArrayTask(OneContext):
         check_fields(self)
         if not isinstance(self.data, tuple):  # digests, as in a description
             sets = array_sets(self.data)
+            if self.training:
+                sets, counts = joined_domains(sets, self.training)
+                object.__setattr__(self, "training", counts)
             object.__setattr__(self, "data", self._described(sets))
         object.__setattr__(self, "distances", self._ordered(dict(self.distances)))
         if self.validation is not None and VALIDATION in self._arrays:
@@ -223,10 +201,10 @@ class ArrayTask(OneContext):
         return tuple(sorted(found.items(), key=lambda pair: (pair[1], pair[0])))
 
     @cached_property
-    def _arrays(self) -> dict[str, tuple[_Described, _Described]]:
+    def _arrays(self) -> dict[str, tuple[Described, Described]]:
         """Description of the items and targets of each set."""
         rows = cast(tuple[tuple[str, str, str], ...], self.data)
-        return {name: (_Described.read(x), _Described.read(y)) for name, x, y in rows}
+        return {name: (Described.read(x), Described.read(y)) for name, x, y in rows}
 
     @cached_property
     def _kept(self) -> dict[str, tuple[KeptArray, KeptArray]]:
@@ -345,7 +323,7 @@ class ArrayTask(OneContext):
             )
         return axes
 
-    def _item_shape_of(self, x: _Described) -> tuple[int, ...]:
+    def _item_shape_of(self, x: Described) -> tuple[int, ...]:
         return x.shape[2 if self._is_sequence else 1 :] or (1,)
 
     @property
@@ -395,15 +373,64 @@ class ArrayTask(OneContext):
         if VALIDATION in rows or self.validation == 0:
             return rows
         count = len(rows[TRAINING])
+        branch = stream(0).child(self.name, f"v{self.version}", VALIDATION)
+        if self.training:
+            ends = self._ends
+            starts = (0, *ends[:-1])
+            chosen = np.concatenate(
+                [
+                    start + self._held_out(branch.child(name), end - start)
+                    for name, start, end in zip(self.domains, starts, ends, strict=True)
+                ]
+            )
+        else:
+            chosen = self._held_out(branch, count)
+        is_left = np.ones(count, bool)
+        is_left[chosen] = False
+        return rows | {TRAINING: np.flatnonzero(is_left), VALIDATION: np.sort(chosen)}
+
+    def _held_out(self, branch: Stream, count: int) -> Int64[np.ndarray, " batch"]:
+        """Draw the rows of validation among rows of training."""
         if self.validation is None:
             share = min(MOST_VALIDATION, round(VALIDATION_SHARE * count))
         else:
             share = round(self.validation * count)
-        branch = stream(0).child(self.name, f"v{self.version}", VALIDATION)
-        chosen = distinct(branch.numpy(), (count,), max(1, share))[:, 0]
-        is_left = np.ones(count, bool)
-        is_left[chosen] = False
-        return rows | {TRAINING: np.flatnonzero(is_left), VALIDATION: np.sort(chosen)}
+        if self.training and count <= max(1, share):
+            raise ValueError(
+                f"validation must leave each domain a training problem, got {share} of {count}"
+            )
+        return distinct(branch.numpy(), (count,), max(1, share))[:, 0]
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """Names of the training domains; none where training is one set."""
+        return tuple(str(name) for name, _ in cast(Domains, self.training))
+
+    @cached_property
+    def _ends(self) -> tuple[int, ...]:
+        """Row after the last of each domain, in the joined training array."""
+        return tuple(accumulate(count for _, count in cast(Domains, self.training)))
+
+    def leaving_out(self, domain: str) -> ArrayTask:
+        """Copy the task without a training domain, which becomes the only test.
+
+        Args:
+            domain: Name of the domain.
+
+        Raises:
+            ValueError: If it is no training domain, or the only one.
+        """
+        if domain not in self.domains or len(self.domains) < 2:
+            raise UnknownNameError("one of several training domains", domain, self.domains)
+        with self._kept[TRAINING][0].mapped() as x, self._kept[TRAINING][1].mapped() as y:
+            sets = divided((x, y), cast(Domains, self.training))
+        others = tuple(name for name in self.domains if name != domain)
+        return replace(self, data=sets, training=others, distances={domain: 1.0})
+
+    def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
+        """Return the mask of the problems of each training domain, by its name."""
+        of = problems.latent.get("domain")
+        return {} if of is None else {n: of == number for number, n in enumerate(self.domains)}
 
     def _source(self, regime: str) -> tuple[KeptArray, KeptArray]:
         """Return the arrays of a regime; a part of training has the arrays of training."""
@@ -437,10 +464,13 @@ class ArrayTask(OneContext):
         length = x.shape[1] if self._is_sequence else 1
         numbers = torch.from_numpy(rows)[:, None] * length + torch.arange(length)
         lazy = LazyItems(
-            latent=numbers.flatten(), draw=_Reader(x, length, self._is_sequence, self.item_shape)
+            latent=numbers.flatten(),
+            draw=ArrayReader(x, length, self._is_sequence, self.item_shape),
         )
         is_small = lazy.dtype.itemsize * math.prod(lazy.shape) <= IN_MEMORY
         target, latent = self._targets(regime)
+        if self.training and self._source(regime) is self._kept[TRAINING]:
+            latent["domain"] = torch.from_numpy(np.searchsorted(self._ends, rows, side="right"))
         return Problems(
             items=lazy.index_select(0, torch.arange(len(lazy))) if is_small else lazy,
             index=torch.arange(len(lazy)).reshape(len(rows), length),
@@ -536,8 +566,6 @@ class ArrayTask(OneContext):
         return (found * std + mean).reshape(len(found), *self._kept[TRAINING][1].shape[1:])
 
 
-_DENSE: Final = 4
-"""Rows of the file for each row that is read, up to which rows between them are read ahead."""
 _IMAGE: Final = 2
 """Axes of a gray image."""
 _ITEM_AXES: Final[tuple[tuple[Axis, ...], ...]] = ((), VECTOR, GRAY, CHANNELS_FIRST, COLOR)
@@ -549,30 +577,3 @@ def _per_problem(name: str, values: Tensor) -> Tensor:
     if values.ndim != 1:
         raise ValueError(f"{name} must return (batch,), got shape {tuple(values.shape)}")
     return values
-
-
-@final
-@dataclass(frozen=True)
-class _Reader:
-    """Function from numbers of items to the items, read from an array when they are needed.
-
-    Args:
-        x: The array.
-        length: Items of each of its rows.
-        is_sequence: Whether the items of a row are its time steps.
-        item_shape: Shape of an item.
-    """
-
-    x: KeptArray
-    length: int
-    is_sequence: bool
-    item_shape: tuple[int, ...]
-
-    def __call__(self, numbers: Int64[Tensor, " item"]) -> Shaped[Tensor, "item ..."]:
-        rows, steps = np.divmod(numbers.numpy(), self.length)
-        span = int(rows[-1] - rows[0]) if len(rows) else 0
-        with self.x.mapped(scattered=span > _DENSE * len(rows)) as values:
-            found = values[rows, steps] if self.is_sequence else values[rows]
-        is_image = len(self.item_shape) > 1 and found.dtype == np.uint8
-        found = found if is_image else found.astype(np.float32)
-        return torch.from_numpy(found.reshape(len(rows), *self.item_shape))

@@ -11,13 +11,16 @@ import mmap
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, final
 
 import msgspec
 import numpy as np
+import torch
 from filelock import FileLock
-from jaxtyping import Shaped
+from jaxtyping import Int64, Shaped
+from torch import Tensor
 
 from farfield._watch import unwatched
 from farfield.core.internal import (
@@ -292,3 +295,34 @@ def _known_digest(folder: Path, there: KeptArray) -> str:
     if is_settled(there.stamp):
         write_whole(note, json.dumps(digest).encode())
     return digest
+
+
+_DENSE: Final = 4
+"""Rows of the file for each row that is read, up to which rows between them are read ahead."""
+
+
+@final
+@dataclass(frozen=True)
+class ArrayReader:
+    """Function from numbers of items to the items, read from an array when they are needed.
+
+    Args:
+        x: The array.
+        length: Items of each of its rows.
+        is_sequence: Whether the items of a row are its time steps.
+        item_shape: Shape of an item.
+    """
+
+    x: KeptArray
+    length: int
+    is_sequence: bool
+    item_shape: tuple[int, ...]
+
+    def __call__(self, numbers: Int64[Tensor, " item"]) -> Shaped[Tensor, "item ..."]:
+        rows, steps = np.divmod(numbers.numpy(), self.length)
+        span = int(rows[-1] - rows[0]) if len(rows) else 0
+        with self.x.mapped(scattered=span > _DENSE * len(rows)) as values:
+            found = values[rows, steps] if self.is_sequence else values[rows]
+        is_image = len(self.item_shape) > 1 and found.dtype == np.uint8
+        found = found if is_image else found.astype(np.float32)
+        return torch.from_numpy(found.reshape(len(rows), *self.item_shape))

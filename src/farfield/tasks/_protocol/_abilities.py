@@ -183,6 +183,36 @@ class Consecutive(Protocol):
 
 
 @runtime_checkable
+class HasDomains(Protocol):
+    """A task whose training problems are of several distributions, named domains.
+
+    `latent["domain"]` of its training problems is the number of the domain, in the order of
+    `domains`.
+    """
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """Names of the training domains."""
+        ...
+
+    def leaving_out(self, domain: str) -> ProblemTask:
+        """Copy the task without a training domain, which becomes a test.
+
+        Args:
+            domain: Name of the domain, and of the regime of the copy.
+
+        Raises:
+            ValueError: If it is no training domain, or the only one.
+        """
+        ...
+
+
+def domains_of(task: Task) -> tuple[str, ...]:
+    """Return the names of the training domains of a task; `training` alone if it has no others."""
+    return (task.domains or (TRAINING,)) if isinstance(task, HasDomains) else (TRAINING,)
+
+
+@runtime_checkable
 class RolledOut(Protocol):
     """A task with given first positions, after which a model may roll out its own answers."""
 

@@ -20,6 +20,9 @@ TRAINING: Final = core.TRAINING
 VALIDATION = "validation"
 """Name of a regime of new problems of the training kind, for model selection."""
 
+ORACLE: Final = "oracle"
+"""Name of a regime of held-out problems of the test kind: only an oracle can choose on it."""
+
 TEST: Final = "test"
 """Name of the test of a task with one test of the training kind."""
 

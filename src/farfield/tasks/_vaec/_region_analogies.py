@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
 import torch
 from jaxtyping import Bool
 from torch import Tensor
 
 from farfield.core import Problems, Stream
-from farfield.core.internal import LazyItems
+from farfield.core.internal import LazyItems, UnknownNameError
 from farfield.tasks._protocol._answers import ChoiceTask
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._task import (
@@ -34,6 +36,8 @@ class RegionAnalogies(ChoiceTask):
     version: ClassVar[int]
     dimensions: ClassVar[tuple[str, ...]]
     """Names of the dimensions, in the order of their levels."""
+    also_train_on: tuple[int, ...] = ()
+    """Numbers of further regions or scales that training shows, each a training domain."""
 
     @property
     @abstractmethod
@@ -69,6 +73,33 @@ class RegionAnalogies(ChoiceTask):
     @abstractmethod
     def _count(self) -> int:
         """Number of regions or scales."""
+
+    @property
+    def _trained(self) -> tuple[int, ...]:
+        """Numbers of the regions or scales that training shows."""
+        return (self.train_on, *self.also_train_on)
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """Names of the training domains; none where training is one region or scale."""
+        return tuple(f"{self._word}-{n}" for n in self._trained) if self.also_train_on else ()
+
+    def leaving_out(self, domain: str) -> Self:
+        """Copy the task without a training domain, which is one of the tests there.
+
+        Args:
+            domain: Name of the domain, and of the regime of the copy.
+
+        Raises:
+            ValueError: If it is no training domain, or the only one.
+        """
+        if domain not in self.domains:
+            raise UnknownNameError("one of several training domains", domain, self.domains)
+        names = zip(self.domains, self._trained, strict=True)
+        train_on, *others = (number for name, number in names if name != domain)
+        task: Any = self
+        copy: Self = replace(task, train_on=train_on, also_train_on=tuple(others))
+        return copy
 
     @property
     def _combinations(self) -> int:
@@ -110,8 +141,8 @@ class RegionAnalogies(ChoiceTask):
         return copy
 
     def _distance(self, number: int) -> int:
-        """Return the distance of a region or scale from the training one."""
-        return abs(number - self.train_on)
+        """Return the distance of a region or scale from the nearest one of training."""
+        return min(abs(number - trained) for trained in self._trained)
 
     @abstractmethod
     def _name_of(self, number: int) -> str:
@@ -134,7 +165,20 @@ class RegionAnalogies(ChoiceTask):
             sets[TRAINING] = self._set(shown, self.train_on)
         if self.validation_problems:
             sets[VALIDATION] = self._set(shown.child(VALIDATION), self.train_on, beside=shown)
+        if self.also_train_on:
+            sets |= self._of_domains(branches)
         return {regime.name: sets[regime.name] for regime in self.regimes}
+
+    def _of_domains(self, branches: Mapping[int, Stream]) -> dict[str, Problems]:
+        """Draw training and validation problems of all training domains."""
+        shown = {number: branches[number] for number in self._trained}
+        parts = {TRAINING: [self._set(own, number) for number, own in shown.items()]}
+        if self.validation_problems:
+            parts[VALIDATION] = [
+                self._set(own.child(VALIDATION), number, beside=own)
+                for number, own in shown.items()
+            ]
+        return {name: _joined(several) for name, several in parts.items()}
 
     def _set(self, branch: Stream, number: int, *, beside: Stream | None = None) -> Problems:
         """Draw the problems of a region: all, or validation problems beside a training set."""
@@ -176,3 +220,24 @@ class RegionAnalogies(ChoiceTask):
         """Return the mask of the problems that vary in each dimension, by its name."""
         varied = problems.latent["dimension"]
         return {name: varied == number for number, name in enumerate(self.dimensions)}
+
+
+def _joined(parts: Sequence[Problems]) -> Problems:
+    """Join the problems of several domains, whose pictures are drawn when they are asked for.
+
+    Args:
+        parts: Problems of each domain, over pictures that are drawn alike.
+    """
+    tables = [part.items for part in parts if isinstance(part.items, LazyItems)]
+    starts = np.cumsum([0, *map(len, tables)])
+    names = parts[0].latent
+    latent = {name: torch.cat([part.latent[name] for part in parts]) for name in names}
+    sizes = torch.tensor([len(part) for part in parts])
+    return Problems(
+        items=replace(tables[0], latent=torch.cat([table.latent for table in tables])),
+        index=torch.cat(
+            [p.index + int(start) for p, start in zip(parts, starts[:-1], strict=True)]
+        ),
+        target=torch.cat([part.target for part in parts]),
+        latent={**latent, "domain": torch.arange(len(parts)).repeat_interleave(sizes)},
+    )

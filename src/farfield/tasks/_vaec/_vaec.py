@@ -68,6 +68,8 @@ class VAECTask(OracleByHand, RegionAnalogies):
     """True if all tests show shapes that training lacks, rather than squares."""
     validation_problems: CountOrNone = 0
     """Number of validation problems; 0 for no validation."""
+    also_train_on: tuple[int, ...] = ()
+    """Numbers of further regions or scales that training shows, each a training domain."""
 
     @abstractmethod
     def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
@@ -83,6 +85,17 @@ class VAECTask(OracleByHand, RegionAnalogies):
                 f"got {self.levels_per_region}"
             )
         check_number("train_on", self.train_on, 1, self._count)
+        for number in self.also_train_on:
+            check_number("also_train_on", number, 1, self._count)
+        if len({*self._trained}) < len(self._trained) or len(self._trained) == self._count:
+            raise ValueError(
+                f"also_train_on must name other {self._word}s than train_on, each once, and leave "
+                f"one for a test, got {self.also_train_on} beside {self.train_on}"
+            )
+        if self.new_shapes and self.also_train_on:
+            raise ValueError(
+                f"also_train_on and new_shapes exclude each other, got {self.also_train_on}"
+            )
         check_number("image_size", self.image_size, 64, 1024)
         if self.new_shapes and self._cluttered:
             raise ValueError("new_shapes and clutter (second_object, textured) exclude each other")
@@ -109,7 +122,7 @@ class VAECTask(OracleByHand, RegionAnalogies):
         return (self.image_size, self.image_size, 3)
 
     def _name_of(self, number: int) -> str:
-        if number == self.train_on:
+        if number in self._trained:
             return _NEW if self.new_shapes else TRAINING
         name = f"{self._word}-{number}"
         return f"{_NEW}-{name}" if self.new_shapes else name
@@ -267,6 +280,8 @@ class VAECTranslation(VAECTask):
         new_shapes: Whether all tests show shapes that training lacks, rather than squares.
         validation_problems: Number of validation problems of the training kind, with combinations
             of the irrelevant levels that training lacks; 0 for no such regime.
+        also_train_on: Numbers of further regions that training shows: each is a training domain
+            with as many problems, and validation has as many of each.
 
     Raises:
         ValueError: If the levels do not divide into regions, a number is out of its range, or
@@ -359,6 +374,8 @@ class VAECScale(VAECTask):
         new_shapes: Whether all tests show shapes that training lacks, rather than squares.
         validation_problems: Number of validation problems of the training kind, with combinations
             of the irrelevant levels that training lacks; 0 for no such regime.
+        also_train_on: Numbers of further scales that training shows: each is a training domain
+            with as many problems, and validation has as many of each.
         levels_multiplied: Whether scale k takes levels k, 2k, … 7k, as the text has it.
 
     Raises:
