@@ -68,6 +68,7 @@ def learning_rules(layer: str, *, num_outputs: int) -> dict[str, Objective]:
     """
     arguments: dict[str, dict[str, Any]] = {
         "activation-l1": {"layers": (layer,)},
+        "coral": {"layer": layer},
         "cutout": {"size": 3},
         "fixmatch": {"threshold": 0.0},
         "freematch": {"num_outputs": num_outputs},
@@ -82,6 +83,8 @@ def learning_rules(layer: str, *, num_outputs: int) -> dict[str, Objective]:
 ELSEWHERE = {
     *("augmented", "carried-state", "centered-l1", "hinge-discriminator", "hinge-generator"),
     *("predicting-embeddings", "reconstructing"),
+    *("coral", "group-dro", "irm", "vrex"),  # of several training domains
+    "swad",
 }
 """Rules for other networks or items; a step below trains them, and their own tests."""
 EVERY = learning_rules("encoder", num_outputs=4)
@@ -261,6 +264,11 @@ REFUSED: dict[str, tuple[set[str], str]] = {
         side: (MECHANISMS.keys(), "items must be vectors of noise, with images as targets, ")
         for side in ("hinge-discriminator", "hinge-generator")
     },
+    **{
+        rule: (MECHANISMS.keys(), "objective must read one training domain, ")
+        for rule in ("coral", "group-dro", "irm", "vrex")
+    },
+    "swad": (MECHANISMS.keys(), "validation must name a set that the task draws "),
     "reconstructing": (MECHANISMS.keys() - {"mnm"}, "must have a method answer_and_error"),
     **{
         rule: ({"prediction"}, "outputs must be logits of classes for each target, ")

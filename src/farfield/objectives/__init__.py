@@ -8,6 +8,10 @@ from farfield.objectives._augmentation import CropAndFlip as CropAndFlip
 from farfield.objectives._augmentation import Cutout as Cutout
 from farfield.objectives._consistency import PiModel as PiModel
 from farfield.objectives._consistency import TemporalEnsembling as TemporalEnsembling
+from farfield.objectives._domains import CORAL as CORAL
+from farfield.objectives._domains import IRM as IRM
+from farfield.objectives._domains import GroupDRO as GroupDRO
+from farfield.objectives._domains import VREx as VREx
 from farfield.objectives._hinge import HingeDiscriminator as HingeDiscriminator
 from farfield.objectives._hinge import HingeGenerator as HingeGenerator
 from farfield.objectives._mixup import ManifoldMixup as ManifoldMixup
@@ -29,19 +33,24 @@ from farfield.objectives._supervised import Supervised as Supervised
 from farfield.objectives._teachers import ICT as ICT
 from farfield.objectives._teachers import MeanTeacher as MeanTeacher
 from farfield.objectives._vat import VAT as VAT
+from farfield.objectives._weight_averages import SWA as SWA
+from farfield.objectives._weight_averages import SWAD as SWAD
 
 OBJECTIVES: dict[str, type] = {
     "activation-l1": ActivationL1,
     "augmented": Augmented,
     "carried-state": CarriedState,
     "centered-l1": CenteredL1,
+    "coral": CORAL,
     "crop-and-flip": CropAndFlip,
     "cutout": Cutout,
     "fixmatch": FixMatch,
     "freematch": FreeMatch,
+    "group-dro": GroupDRO,
     "hinge-discriminator": HingeDiscriminator,
     "hinge-generator": HingeGenerator,
     "ict": ICT,
+    "irm": IRM,
     "label-smoothing": LabelSmoothing,
     "manifold-mixup": ManifoldMixup,
     "mean-teacher": MeanTeacher,
@@ -50,8 +59,11 @@ OBJECTIVES: dict[str, type] = {
     "predicting-embeddings": PredictingEmbeddings,
     "reconstructing": Reconstructing,
     "supervised": Supervised,
+    "swa": SWA,
+    "swad": SWAD,
     "temporal-ensembling": TemporalEnsembling,
     "vat": VAT,
+    "vrex": VREx,
 }
 """Objectives of tasks with problems, by name on the command line."""
 

@@ -54,6 +54,26 @@ class CropAndFlip(Checked, Objective):
         """Names of the sets of problems from which a step reads batches."""
         return self.objective.sets
 
+    @property
+    def by_domain(self) -> bool:
+        """True if the rule reads equally many training problems of each domain."""
+        return self.objective.by_domain
+
+    @property
+    def restart(self) -> float | None:
+        """Progress from which on optimizers go on without their memory, as the rule says."""
+        return self.objective.restart
+
+    @property
+    def validates(self) -> str | None:
+        """Name of the set whose mean loss the rule is given."""
+        return self.objective.validates
+
+    @property
+    def renews_statistics(self) -> bool:
+        """True if the rule wants new running statistics in scored networks."""
+        return self.objective.renews_statistics
+
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """List the tensors that the rule remembers from the start."""
         return self.objective.start(network, sets, stream)
@@ -103,6 +123,15 @@ class CropAndFlip(Checked, Objective):
             progress: Fraction of the steps that are done.
         """
         return self.objective.after(state, parameters, progress)
+
+    def evaluated(self, state: Tensors, loss: float) -> Tensors:
+        """List the tensors that the rule remembers after an evaluation.
+
+        Args:
+            state: Tensors to remember after a step.
+            loss: Mean loss of the trained network on the set that `validates` names.
+        """
+        return self.objective.evaluated(state, loss)
 
     def scored(self, state: Tensors) -> Tensors:
         """List the parameters and buffers with which the rule wants the network to be scored.

@@ -155,6 +155,8 @@ class Update:
         progress: Fraction of the steps that are done, 0 at the first.
         second_views: The same problems, their items changed at random a second time, by the name of
             the set; empty where nothing is changed.
+        num_domains: Number of training domains; a batch of an objective that reads `by_domain` has
+            equally many problems of each, domain after domain.
     """
 
     network: Bound
@@ -165,6 +167,7 @@ class Update:
     state: Tensors = field(default_factory=dict)
     progress: float = 0.0
     second_views: Mapping[str, Problems] = field(default_factory=dict)
+    num_domains: int = 1
 
     @property
     def problems(self) -> Problems:
@@ -195,8 +198,8 @@ class Objective(Protocol):
     """A learning rule: a frozen description whose methods are pure.
 
     A rule that only minimizes defines `loss`; the other methods say that nothing is drawn and
-    nothing remembered. Networks of several seeds train as one program under any rule: `start` and
-    `draw` are called for each seed by itself, the others are mapped over the seeds.
+    nothing remembered. Networks of several seeds train as one program under any rule: `start`,
+    `draw` and `evaluated` are called for each seed by itself, the others are mapped over the seeds.
     """
 
     takes_embeddings: ClassVar[bool] = False
@@ -214,6 +217,26 @@ class Objective(Protocol):
     def second_views(self) -> tuple[str, ...]:
         """Names of the sets whose problems a step compares with themselves, changed anew."""
         return ()
+
+    @property
+    def by_domain(self) -> bool:
+        """True if a batch has equally many training problems of each domain, in their order."""
+        return False
+
+    @property
+    def restart(self) -> float | None:
+        """Progress from which on optimizers go on without their memory; `None` for never."""
+        return None
+
+    @property
+    def validates(self) -> str | None:
+        """Name of the set whose mean loss `evaluated` is given; `None` for none."""
+        return None
+
+    @property
+    def renews_statistics(self) -> bool:
+        """True if scored networks get new running statistics of batch normalization."""
+        return False
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """List the tensors to remember from the start.
@@ -248,6 +271,16 @@ class Objective(Protocol):
             progress: Fraction of the steps that are done, this one included.
         """
         del parameters, progress
+        return state
+
+    def evaluated(self, state: Tensors, loss: float) -> Tensors:
+        """List the tensors to remember after an evaluation.
+
+        Args:
+            state: Tensors to remember after a step.
+            loss: Mean loss of the trained network on the set that `validates` names.
+        """
+        del loss
         return state
 
     def scored(self, state: Tensors) -> Tensors:

@@ -28,6 +28,8 @@ class Batches:
         in_lanes: Take the problems in their order: from step to step, row b of a batch goes through
             the b-th of as many equal parts of the set as a batch has rows. The rest at the end is
             not read.
+        by_domain: Take `batch_size` problems of each training domain, domain after domain. Every
+            domain has separate epochs; the rest at the end of one is not read.
         same_shape: Give every batch of a size a table of the same number of items, as programs that
             are traced once need: all items of the set or all positions of the batch, whichever is
             fewer. Otherwise the table holds exactly the distinct items of the batch.
@@ -36,7 +38,7 @@ class Batches:
         problems: The training problems, over a table without items that none of them shows.
 
     Raises:
-        ValueError: If there are fewer problems than lanes.
+        ValueError: If there are fewer problems than lanes, or a domain has fewer than a batch.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Batches:
         batch_size: int,
         stream: Stream,
         in_lanes: bool = False,
+        by_domain: bool = False,
         same_shape: bool = False,
     ) -> None:
         if in_lanes and len(problems) < batch_size:
@@ -61,6 +64,7 @@ class Batches:
         self._same_shape = same_shape
         self._epoch = -1
         self._order = np.zeros(0, dtype=np.int64)
+        self._domains = _domains(problems, batch_size, stream) if by_domain else []
 
     @property
     def steps_per_epoch(self) -> int:
@@ -75,6 +79,8 @@ class Batches:
         Args:
             step: Number of the step, counted from 0.
         """
+        if self._domains:
+            return np.concatenate([domain.numbers(step) for domain in self._domains])
         epoch, position = divmod(step, self.steps_per_epoch)
         if self._in_lanes:
             return position + self.steps_per_epoch * np.arange(self._batch_size)
@@ -108,6 +114,57 @@ class Batches:
             index=torch.from_numpy(inverse.reshape(positions.shape)).to(device),
             target=problems.target.index_select(0, torch.from_numpy(rows).to(device)),
         )
+
+
+@final
+class _Domain:
+    """Shuffled epochs over the rows of one training domain, in batches of one size.
+
+    Args:
+        rows: Its rows in the set.
+        batch_size: Problems a batch.
+        stream: Where the orders are drawn from.
+    """
+
+    def __init__(self, rows: Int64[np.ndarray, " item"], batch_size: int, stream: Stream) -> None:
+        self._rows, self._batch_size, self._stream = rows, batch_size, stream
+        self._epoch, self._order = -1, rows
+
+    def numbers(self, step: int) -> Int64[np.ndarray, " batch"]:
+        """Find the rows of a batch.
+
+        Args:
+            step: Number of the step, counted from 0.
+        """
+        epoch, position = divmod(step, len(self._rows) // self._batch_size)
+        if epoch != self._epoch:
+            order = self._stream.child("order", epoch).numpy()
+            self._epoch, self._order = epoch, self._rows[order.permutation(len(self._rows))]
+        return self._order[position * self._batch_size : (position + 1) * self._batch_size]
+
+
+def _domains(problems: Problems, batch_size: int, stream: Stream) -> list[_Domain]:
+    """Make the epochs of each training domain.
+
+    Args:
+        problems: Training problems, with the number of their domain.
+        batch_size: Problems of each domain in a batch.
+        stream: Where the orders are drawn from.
+
+    Raises:
+        ValueError: If a domain has fewer problems than a batch.
+    """
+    numbers = problems.latent["domain"].cpu().numpy()
+    counts = np.bincount(numbers)
+    if counts.min() < batch_size:
+        raise ValueError(
+            f"batch_size must be at most {counts.min()}, the number of training problems of domain "
+            f"{counts.argmin()}, got {batch_size}"
+        )
+    return [
+        _Domain(np.flatnonzero(numbers == domain), batch_size, stream.child("domain", domain))
+        for domain in range(len(counts))
+    ]
 
 
 Part = dict[str, Tensor]

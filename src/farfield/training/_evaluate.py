@@ -52,6 +52,9 @@ NUMBERS = 5_000_000
 ITEMS = 512
 """Items encoded at once."""
 
+RENEWAL = 500
+"""Most batches behind new statistics of batch normalization."""
+
 Outputs = Callable[[Tensor, Tensor], Tensor]
 """Function from `(items, index)` to outputs."""
 
@@ -241,6 +244,54 @@ def calibrated_on(model: nn.Module, some: Problems) -> nn.Module:
     own = copy.deepcopy(model) if keeps else model
     calibrate(own, some)
     return own
+
+
+def renew_statistics(model: nn.Module, problems: Problems, seed: int) -> None:
+    """Estimate running statistics of batch normalization anew, as means over training batches.
+
+    Args:
+        model: The network in evaluation mode, changed in place.
+        problems: Training problems.
+        seed: Seed of the run, from which the order of the problems is drawn.
+    """
+    layers = [
+        layer
+        for layer in model.modules()
+        if isinstance(getattr(layer, "running_mean", None), Tensor) and hasattr(layer, "momentum")
+    ]
+    if not layers:
+        return
+    before = [layer.momentum for layer in layers]
+    order = stream(seed, "statistics").numpy().permutation(len(problems))[: RENEWAL * CHUNK]
+    with torch.no_grad():
+        for count, rows in enumerate(torch.from_numpy(order).split(CHUNK), 1):
+            for layer in layers:
+                layer.momentum = 1 / count
+                layer.train()
+            part = problems[rows.to(problems.index.device)].compact()
+            model(part.table(), part.index)
+    for layer, momentum in zip(layers, before, strict=True):
+        layer.momentum = momentum
+        layer.eval()
+
+
+def loss_on(model: Outputs, task: ProblemTask, sets: Mapping[str, Problems], name: str) -> float:
+    """Compute the mean loss of a network on a set.
+
+    Args:
+        model: The network, in evaluation mode.
+        task: Whose loss.
+        sets: Problems by the name of their set.
+        name: Name of the set.
+
+    Raises:
+        ValueError: If the task has no such set.
+    """
+    if name not in sets:
+        raise ValueError(
+            f"validation must name a set that the task draws ({', '.join(sets)}), got {name!r}"
+        )
+    return float(score_problems(model, task, sets[name])[1].double().mean())
 
 
 def wants_statistics(model: object) -> TypeGuard[NeedsCalibration]:

@@ -40,6 +40,7 @@ def update(learner: Moves, recipe: Recipe, step: int) -> Tensor:
             break
         if recipe.clip_norm is not None:
             turn.clip_grad_norm(recipe.clip_norm)
+        turn.restart(step)
         turn.set_learning_rate(recipe.schedule.factor(step, recipe.steps))
         turn.step()
         learner.remember(turn, batch, state, step)

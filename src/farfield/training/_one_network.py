@@ -25,8 +25,10 @@ from farfield.training._batches import Batches
 from farfield.training._evaluate import (
     calibrate,
     calibrated_on,
+    loss_on,
     metric_points,
     problems_of_run,
+    renew_statistics,
     score_all,
     score_problems,
     scoring_stream,
@@ -50,7 +52,14 @@ from farfield.training._state import (
     plain_state,
     reseed_all,
 )
-from farfield.training._turns import Turn, optimizers_of, part_of, scored_tensors, turns_of
+from farfield.training._turns import (
+    Turn,
+    optimizers_of,
+    part_of,
+    renews_statistics,
+    scored_tensors,
+    turns_of,
+)
 
 SUBSET = 256
 """Training problems behind a point of a training curve, and behind the score shown."""
@@ -172,6 +181,7 @@ class OneNetwork:
             draws=draws,
             state=turn.state,
             progress=step / self._experiment.recipe.steps,
+            num_domains=turn.num_domains,
         )
 
     def differentiate(self, turn: Turn, batch: Update) -> tuple[Tensor, Mapping[str, Tensor]]:
@@ -224,10 +234,20 @@ class OneNetwork:
 
     def score(self, step: int) -> list[list[Score]]:
         """Compute scores of every regime after `step` updates."""
+        self._validate()
         with self._as_scored():
             self._calibrate()
             with self._scoring():
                 return [score_all(self._experiment, self.model, self._sets, step, self.seeds[0])]
+
+    def _validate(self) -> None:
+        """Give objectives the loss of the trained network on the sets that they validate on."""
+        for turn in self._turns:
+            if (name := turn.objective.validates) is not None:
+                with self._scoring():
+                    calibrate(self.model, self._sets[TRAINING])
+                    loss = loss_on(self.model, self._experiment.problem_task, self._sets, name)
+                turn.state = dict(turn.objective.evaluated(turn.state, loss))
 
     def _as_scored(self) -> contextlib.AbstractContextManager[None]:
         """Build the network with the tensors that an objective wants it to be scored with."""
@@ -237,6 +257,8 @@ class OneNetwork:
     def _calibrate(self) -> None:
         with self._on_training_items(), self._scoring():
             calibrate(self.model, self._training)
+            if renews_statistics(self._turns):
+                renew_statistics(self.model, self._training, self.seeds[0])
 
     @contextlib.contextmanager
     def _scoring(self) -> Iterator[None]:
@@ -250,6 +272,8 @@ class OneNetwork:
         some, task = train_subset(self._sets[TRAINING]), self._experiment.problem_task
         with self._as_scored(), self._scoring():
             model = calibrated_on(self.model, some)
+            if renews_statistics(self._turns):
+                renew_statistics(model, some, self.seeds[0])
             return [metric_points(step, task, *score_problems(model, task, some))]
 
     def weights(self) -> list[dict[str, Any]]:

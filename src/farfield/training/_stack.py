@@ -18,7 +18,7 @@ from farfield._machine import takes
 from farfield.core import Problems, Stream, stream
 from farfield.core.internal import first_names, forked_generators
 from farfield.experiments import Experiment
-from farfield.objectives import Bound, Objective, Update
+from farfield.objectives import Bound, Update
 from farfield.records import Score
 from farfield.tasks import TRAINING
 from farfield.tasks.internal import metric_of, scored_sets
@@ -29,9 +29,11 @@ from farfield.training._evaluate import (
     calibrate,
     calibrated_on,
     can_be_together,
+    loss_on,
     measured_of,
     metric_points,
     problems_of_run,
+    renew_statistics,
     score_all,
     score_problems,
     scores_of,
@@ -42,7 +44,13 @@ from farfield.training._networks import first_network
 from farfield.training._one_network import train_subset
 from farfield.training._settings import fixed_settings
 from farfield.training._state import held_generators, load_optimizer_state, optimizer_state
-from farfield.training._turns import Turn, optimizers_of, scored_tensors, turns_of
+from farfield.training._turns import (
+    Turn,
+    optimizers_of,
+    renews_statistics,
+    scored_tensors,
+    turns_of,
+)
 
 Inputs = Mapping[str, Mapping[str, Tensor]]
 """Tensors by name, in groups by name."""
@@ -292,7 +300,7 @@ class Stack:
         [progress] = inputs["progress"].values()
         of = partial(
             self._loss,
-            turn.objective,
+            turn,
             # A GPU would have to be waited for.
             progress=progress if progress.is_cuda else progress.item(),
         )
@@ -304,7 +312,7 @@ class Stack:
 
     def _loss(
         self,
-        objective: Objective,
+        turn: Turn,
         learned: dict[str, Tensor],
         fixed: dict[str, Tensor],
         batches: dict[str, dict[str, Tensor]],
@@ -313,7 +321,7 @@ class Stack:
         *,
         progress: Any,
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        loss, after = objective.loss(
+        loss, after = turn.objective.loss(
             Update(
                 network=Bound(module=self._model, parameters=learned | fixed),
                 batches={name: _problems(**batch) for name, batch in batches.items()},
@@ -322,6 +330,7 @@ class Stack:
                 draws=draws,
                 state=state,
                 progress=progress,
+                num_domains=turn.num_domains,
             )
         )
         return loss, dict(after)
@@ -414,8 +423,10 @@ class Stack:
 
     def network(self, position: int) -> nn.Module:
         """Copy the scored network of the seed at a position among the seeds."""
+        return self._copy(position, self._scored())
+
+    def _copy(self, position: int, tensors: Mapping[str, Tensor]) -> nn.Module:
         network = copy.deepcopy(self._model)
-        tensors = self._scored()
         with torch.no_grad():
             for name, tensor in chain(network.named_parameters(), network.named_buffers()):
                 tensor.copy_(tensors[name][position])
@@ -431,6 +442,7 @@ class Stack:
 
     def score(self, step: int) -> list[list[Score]]:
         """Compute scores of every regime after `step` updates, one list per seed."""
+        self._validate()
         task = self._experiment.problem_task
         asked = [scored_sets(task, sets) for sets in self._sets]
         regimes = {name: [sets[name] for sets in asked] for name in asked[0]}
@@ -442,8 +454,26 @@ class Stack:
         ]
         return [[*chain.from_iterable(own)] for own in zip(*found, strict=True)]
 
+    def _validate(self) -> None:
+        """Give objectives the loss of each trained network on the sets that they validate on."""
+        task, (learned, fixed) = self._experiment.problem_task, self._parts()
+        for turn in self._turns:
+            if (name := turn.objective.validates) is None:
+                continue
+            states = []
+            for index, seed in enumerate(self.seeds):
+                network, sets = self._copy(index, learned | fixed), self._sets[index]
+                with forked_generators(scoring_stream(seed)):
+                    calibrate(network, sets[TRAINING])
+                    loss = loss_on(network, task, sets, name)
+                state = {key: tensor[index] for key, tensor in turn.state.items()}
+                states.append(turn.objective.evaluated(state, loss))
+            turn.state = stacked(states)
+
     def _is_together(self, several: Sequence[Problems]) -> bool:
-        return can_be_together(self._model, self._experiment.problem_task, several)
+        return not renews_statistics(self._turns) and can_be_together(
+            self._model, self._experiment.problem_task, several
+        )
 
     def _answered(self, several: Sequence[Problems]) -> Iterator[Answered]:
         return Together(self._model.eval(), self._scored()).answered(several)
@@ -461,6 +491,8 @@ class Stack:
         network = self.network(index)
         with forked_generators(scoring_stream(self.seeds[index])):
             calibrate(network, self._sets[index][TRAINING])
+            if renews_statistics(self._turns):
+                renew_statistics(network, self._sets[index][TRAINING], self.seeds[index])
         return network
 
     def _keep(self, index: int, network: nn.Module) -> None:
@@ -477,6 +509,9 @@ class Stack:
             pairs = [(values[metric_of(task)], values["loss"]) for values in measured]
         else:
             alone = [calibrated_on(self.network(index), part) for index, part in enumerate(some)]
+            if renews_statistics(self._turns):
+                for one, part, seed in zip(alone, some, self.seeds, strict=True):
+                    renew_statistics(one, part, seed)
             both = zip(alone, some, strict=True)
             pairs = [score_problems(one, task, part) for one, part in both]
         return [metric_points(step, task, *pair) for pair in pairs]

@@ -14,7 +14,7 @@ from farfield.core import Problems, Stream, stream
 from farfield.experiments import Experiment, Player, Recipe
 from farfield.objectives import Objective
 from farfield.tasks import TRAINING
-from farfield.tasks.internal import Consecutive
+from farfield.tasks.internal import Consecutive, domains_of
 from farfield.training._batches import Batches
 
 REMEMBERED: Final = "objective"
@@ -31,6 +31,7 @@ class Turn:
         learned: Parameters that are trained by any player of the experiment, by name.
         recipe: The recipe.
         stacked: Whether the first axis of parameters is that of networks.
+        num_domains: Number of training domains.
 
     Raises:
         ValueError: If a player trains nothing.
@@ -44,8 +45,9 @@ class Turn:
         recipe: Recipe,
         *,
         stacked: bool = False,
+        num_domains: int = 1,
     ) -> None:
-        self.number, self.stacked = number, stacked
+        self.number, self.stacked, self.num_domains = number, stacked, num_domains
         self.objective: Objective = players[0].objective
         self.repeats = players[0].repeats
         self.state: dict[str, Tensor] = {}
@@ -90,6 +92,17 @@ class Turn:
         for tensor, gradient in zip(given, scaled, strict=True):
             tensor.grad = gradient
 
+    def restart(self, step: int) -> None:
+        """Let the optimizers forget, if the objective asks for it at this step.
+
+        Args:
+            step: Number of the step, counted from 0.
+        """
+        at, steps = self.objective.restart, self._recipe.steps
+        if at is not None and (step - 1) / steps < at <= step / steps:
+            for optimizer, _ in self.optimizers:
+                optimizer.state.clear()
+
     def set_learning_rate(self, factor: float) -> None:
         """Set the learning rate of each player to its largest one times the factor."""
         for optimizer, rate in self.optimizers:
@@ -125,6 +138,7 @@ class Turn:
                 batch_size=self._recipe.batch_size,
                 stream=base if name == TRAINING else base.child(name),
                 in_lanes=self.objective.in_lanes,
+                by_domain=self.objective.by_domain and name == TRAINING,
                 same_shape=same_shape,
             )
         return found
@@ -156,10 +170,19 @@ def turns_of(
         stacked: Whether the first axis of parameters is that of networks.
 
     Raises:
-        ValueError: If an objective reads problems in order that do not follow each other.
+        ValueError: If an objective reads problems in order that do not follow each other, or
+            several training domains of a task that has one.
     """
+    domains = domains_of(experiment.task)
     turns = [
-        Turn(number, players, learned, experiment.recipe, stacked=stacked)
+        Turn(
+            number,
+            players,
+            learned,
+            experiment.recipe,
+            stacked=stacked,
+            num_domains=len(domains),
+        )
         for number, players in enumerate(experiment.turns)
     ]
     for turn in turns:
@@ -167,6 +190,11 @@ def turns_of(
             raise ValueError(
                 f"objective must read problems in any order, as those of {experiment.task.name} "
                 f"do not follow each other, got {turn.objective!r}"
+            )
+        if turn.objective.by_domain and len(domains) < 2:
+            raise ValueError(
+                "objective must read one training domain, as Supervised does, or the task must "
+                f"have two or more; {experiment.task.name} has one, got {turn.objective!r}"
             )
     return turns
 
@@ -191,6 +219,15 @@ def scored_tensors(turns: Sequence[Turn]) -> dict[str, Tensor]:
         scored = vmap(turn.objective.scored) if turn.stacked else turn.objective.scored
         found |= scored(turn.state) if turn.state else {}
     return found
+
+
+def renews_statistics(turns: Sequence[Turn]) -> bool:
+    """Tell if scored networks with other weights than the trained networks get new statistics.
+
+    Args:
+        turns: The turns.
+    """
+    return any(turn.objective.renews_statistics for turn in turns) and bool(scored_tensors(turns))
 
 
 def _built(optimizer: Any, learned: Mapping[str, Tensor], rate: float) -> torch.optim.Optimizer:

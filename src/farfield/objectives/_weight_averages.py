@@ -1,0 +1,293 @@
+"""Averages of weights over training: SWA and SWAD."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, final
+
+import torch
+from torch import Tensor
+
+from farfield.core import Problems, Stream
+from farfield.core.internal import Checked, Fraction, NonNegativeFloat, Size, check_fields
+from farfield.functional.internal import loss_valley
+from farfield.objectives._objective import Bound, Objective, Tensors, Update
+from farfield.objectives._supervised import Supervised
+
+_AVERAGE: Final = "average."
+_SEGMENT: Final = "segments."
+_OWN: Final = "objective."
+_COUNT, _LOSSES, _TIMES = "count", "losses", "times"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AveragingRule(Checked, Objective):
+    """Another learning rule, whose weights are averaged over steps; the average is scored.
+
+    Args:
+        objective: The learning rule.
+    """
+
+    objective: Objective = Supervised()
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """Names of the sets of problems from which a step reads batches."""
+        return self.objective.sets
+
+    @property
+    def second_views(self) -> tuple[str, ...]:
+        """Names of the sets whose problems the rule compares with themselves, changed anew."""
+        return self.objective.second_views
+
+    @property
+    def by_domain(self) -> bool:
+        """True if the rule reads equally many training problems of each domain."""
+        return self.objective.by_domain
+
+    @property
+    def restart(self) -> float | None:
+        """Progress from which on optimizers go on without their memory, as the rule says."""
+        return self.objective.restart
+
+    @property
+    def renews_statistics(self) -> bool:
+        """True: statistics of batch normalization belong to the averaged weights."""
+        return True
+
+    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Start the average with the first weights."""
+        weights = {
+            name: parameter.detach().clone()
+            for name, parameter in network.module.named_parameters()
+            if parameter.requires_grad
+        }
+        device = next(iter(weights.values())).device
+        return (
+            _named(_OWN, self.objective.start(network, sets, stream))
+            | _named(_AVERAGE, weights)
+            | {_COUNT: torch.zeros((), dtype=torch.int64, device=device)}
+        )
+
+    def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Draw the random tensors of the rule.
+
+        Args:
+            batches: Batches of the step, by the name of the set.
+        """
+        return self.objective.draw(batches, stream)
+
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """Compute the loss of the rule."""
+        own = dataclasses.replace(update, state=_of(_OWN, update.state))
+        loss, new = self.objective.loss(own)
+        return loss, _besides(update.state) | _named(_OWN, new)
+
+    def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
+        """Add the new weights to the average.
+
+        Args:
+            state: Tensors that `loss` returned.
+            parameters: Parameters after the step, by name.
+            progress: Fraction of the steps that are done.
+        """
+        own = self.objective.after(_of(_OWN, state), parameters, progress)
+        return self.averaged(_besides(state), parameters, progress) | _named(_OWN, own)
+
+    def averaged(
+        self, state: dict[str, Tensor], parameters: Tensors, progress: float
+    ) -> dict[str, Tensor]:
+        """Add weights to the average that they belong to.
+
+        Args:
+            state: Tensors of the average.
+            parameters: Parameters after the step, by name.
+            progress: Fraction of the steps that are done.
+        """
+        del progress
+        return _with(state, parameters, state[_COUNT] + 1)
+
+
+def _with(state: dict[str, Tensor], parameters: Tensors, count: Tensor) -> dict[str, Tensor]:
+    """Update an equal average by its next weights.
+
+    Args:
+        state: Tensors of the average.
+        parameters: The weights, by name.
+        count: Number of weights in the average, these included.
+    """
+    new = {
+        name: old + (parameters[name] - old) / count.to(old.dtype)
+        for name, old in _of(_AVERAGE, state).items()
+    }
+    return state | _named(_AVERAGE, new) | {_COUNT: count}
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SWA(AveragingRule):
+    r"""Another learning rule, scored with the equal average of its weights from a step on.
+
+    $$\bar\theta = \frac{1}{T - s} \sum_{t = s + 1}^{T} \theta_t$$
+
+    with $\theta_t$ the weights after step $t$ of $T$. Running statistics of batch normalization are
+    estimated anew with the averaged weights, on training problems. `MeanTeacher` has an average
+    that forgets.
+
+    Args:
+        objective: The learning rule.
+        begin: Fraction of the run after which weights enter the average, $s / T$. Before it, the
+            last weights are scored.
+
+    Raises:
+        ValueError: If the fraction is out of range.
+
+    Reference:
+        Izmailov et al. 2018, algorithm 1, with a cycle of one step; the default is that of its
+        section 4.
+    """
+
+    begin: Fraction = 0.75
+
+    def averaged(
+        self, state: dict[str, Tensor], parameters: Tensors, progress: float
+    ) -> dict[str, Tensor]:
+        """Add weights to the average, or replace it before the average begins.
+
+        Args:
+            state: Tensors of the average.
+            parameters: Parameters after the step, by name.
+            progress: Fraction of the steps that are done.
+        """
+        if progress > self.begin:
+            return _with(state, parameters, state[_COUNT] + 1)
+        weights = {name: parameters[name].clone() for name in _of(_AVERAGE, state)}
+        return state | _named(_AVERAGE, weights)
+
+    def scored(self, state: Tensors) -> Tensors:
+        """List the averaged weights.
+
+        Args:
+            state: Tensors to remember after a step.
+        """
+        return {**self.objective.scored(_of(_OWN, state)), **_of(_AVERAGE, state)}
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SWAD(AveragingRule):
+    r"""Another learning rule, scored with the average of its weights over a valley of losses.
+
+    $$\bar\theta = \frac{1}{e - s + 1} \sum_{k = s}^{e} \theta^{(k)}$$
+
+    with $\theta^{(k)}$ the average of the weights after every step between two evaluations, a
+    segment. The valley starts at the first segment $s$ at whose end the loss on `validation` is the
+    least of `converged` such losses in a row, and ends before the first `tolerated` losses in a row
+    that all exceed $1 + r$ times the mean of these. Without a start, all segments are
+    averaged. Running statistics of batch normalization are estimated anew with the averaged
+    weights. The average of each segment is kept: as many copies of the weights as
+    `recipe.evaluations`.
+
+    Args:
+        objective: The learning rule.
+        converged: Number $N_s$ of losses whose first has to be their least.
+        tolerated: Number $N_e$ of losses that have to exceed the threshold.
+        tolerance: Tolerance $r$.
+        validation: Name of the set whose mean loss is looked at.
+        repeats_start: Whether segments enter as in the released code, where the first segment of
+            the valley enters twice at the defaults.
+
+    Raises:
+        ValueError: If a number is out of range, or the task has no such set.
+
+    Reference:
+        Cha et al. 2021, algorithm 1.
+    """
+
+    converged: Size = 3
+    tolerated: Size = 6
+    tolerance: NonNegativeFloat = 0.3
+    validation: str = "validation"
+    repeats_start: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def validates(self) -> str | None:
+        """Set whose mean loss is looked at."""
+        return self.validation
+
+    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Start the average with the first weights.
+
+        Raises:
+            ValueError: If the task has no set of the name of `validation`.
+        """
+        if self.validation not in sets:
+            raise ValueError(
+                f"validation must name a set that the task draws ({', '.join(sets)}), "
+                f"got {self.validation!r}"
+            )
+        return super().start(network, sets, stream)
+
+    def evaluated(self, state: Tensors, loss: float) -> Tensors:
+        """Close a segment, and count how often each segment enters the average.
+
+        Args:
+            state: Tensors to remember after a step.
+            loss: Mean validation loss of the trained network.
+        """
+        average, segments = _of(_AVERAGE, state), _of(_SEGMENT, state)
+        kept = {
+            name: torch.cat([segments[name], mean[None]]) if segments else mean[None]
+            for name, mean in average.items()
+        }
+        new = torch.tensor([loss], dtype=torch.float64, device=state[_COUNT].device)
+        losses = torch.cat([state[_LOSSES], new]) if segments else new
+        times = loss_valley(
+            losses.tolist(),
+            converged=self.converged,
+            tolerated=self.tolerated,
+            ratio=self.tolerance,
+            released=self.repeats_start,
+        )
+        return {
+            **state,
+            **_named(_SEGMENT, kept),
+            _LOSSES: losses,
+            _TIMES: torch.tensor(times, dtype=torch.float64, device=new.device),
+            _COUNT: torch.zeros_like(state[_COUNT]),
+        }
+
+    def scored(self, state: Tensors) -> Tensors:
+        """List the averaged weights; none before the first evaluation.
+
+        Args:
+            state: Tensors to remember after a step.
+        """
+        own = self.objective.scored(_of(_OWN, state))
+        if _TIMES not in state:
+            return own
+        shares = state[_TIMES] / state[_TIMES].sum()
+        averages = {
+            name: torch.tensordot(shares.to(segments.dtype), segments, dims=1)
+            for name, segments in _of(_SEGMENT, state).items()
+        }
+        return {**own, **averages}
+
+
+def _named(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
+    return {prefix + name: tensor for name, tensor in tensors.items()}
+
+
+def _of(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
+    start = len(prefix)
+    return {name[start:]: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _besides(state: Tensors) -> dict[str, Tensor]:
+    """Select the tensors of the average."""
+    return {name: tensor for name, tensor in state.items() if not name.startswith(_OWN)}
