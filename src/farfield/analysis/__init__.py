@@ -23,6 +23,7 @@ from farfield.analysis._routing import clustering as clustering
 from farfield.analysis._routing import routing_of as routing_of
 from farfield.analysis._sequences import NeuralCache as NeuralCache
 from farfield.analysis._shifts._shift import Shift as Shift
+from farfield.analysis._test_time import Tent as Tent
 from farfield.analysis._watched_episode import watch_episode as watch_episode
 
 __all__ = exported(vars())
