@@ -20,7 +20,7 @@ from farfield.experiments._experiment import Experiment, source_of_value
 from farfield.experiments._spec import field_of, with_field
 from farfield.metrics.internal import measure_of
 from farfield.tasks import VALIDATION
-from farfield.tasks.internal import SetScores, metric_of, with_validation
+from farfield.tasks.internal import ORACLE, SetScores, metric_of, with_validation
 
 SEARCHED: Final = ("model", "recipe", "objective", "starts_from")
 """Fields of an experiment that may be searched over: another task draws other problems."""
@@ -109,8 +109,10 @@ class Search:
     trains networks without a record, and `selection_of(search, store)` chooses among them.
 
     A choice is made on problems that no test shows: the regime is `"validation"`, or one that a
-    perturbation makes from it. The task is the same in all trials: the experiment's, with
-    validation problems where it has none. `Selection.of` gives the experiment itself the values.
+    perturbation makes from it. A task with several domains may have a regime `"oracle"` of held-out
+    problems of the test domain: a choice on it is an oracle's, and says so. The task is the same in
+    all trials: the experiment's, with validation problems where it has none. `Selection.of` gives
+    the experiment itself the values.
 
     Args:
         experiment: The experiment, with any values of the fields.
@@ -226,9 +228,10 @@ class Search:
 
 
 def _check_regime(experiment: Experiment, regime: str) -> None:
-    """Raise `ValueError` unless a regime is validation, perturbed or not."""
+    """Raise `ValueError` unless a regime is validation or an oracle's, perturbed or not."""
     names = [known.name for known in experiment.regimes]
     fitting = [name for name in names if experiment.unperturbed(name) == VALIDATION]
+    fitting += [name for name in names if name == ORACLE]
     if regime in fitting:
         return
     task = experiment.task.name
@@ -345,10 +348,16 @@ class Selection:
         words = [f"{name} {text}" for name, text in zip(self.names, self.texts(), strict=True)]
         networks = f"{len(self.seeds)} network{'s' if len(self.seeds) > 1 else ''}"
         label = measure_of(self.metric).label
+        oracle = " (an oracle: it saw the test domain)" if self.is_oracle else ""
         return (
             f"{', '.join(words)}, chosen among {len(self.trials)} by {self.regime} {label} "
-            f"over {networks} each"
+            f"over {networks} each{oracle}"
         )
+
+    @property
+    def is_oracle(self) -> bool:
+        """True if the choice was made on held-out problems of the test domain."""
+        return self.regime == ORACLE
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from farfield.core import Problems, Stream
-from farfield.core.internal import Checked, Fraction, NonNegativeFloat, Size, check_fields
+from farfield.core.internal import Checked, Fraction, NonNegativeFloat, Size
 from farfield.functional.internal import loss_valley
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 from farfield.objectives._supervised import Supervised
@@ -31,6 +31,14 @@ class AveragingRule(Checked, Objective):
     """
 
     objective: Objective = Supervised()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.objective.in_lanes:
+            raise ValueError(
+                "objective must read its problems in any order for an average of weights, got "
+                f"{self.objective!r}"
+            )
 
     @property
     def sets(self) -> tuple[str, ...]:
@@ -211,9 +219,6 @@ class SWAD(AveragingRule):
     tolerance: NonNegativeFloat = 0.3
     validation: str = "validation"
     repeats_start: bool = False
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def validates(self) -> str | None:

@@ -216,7 +216,7 @@ class DigitDomains(SingleItem, ClassTask):
         """Return the mask of the problems of each domain, by its name, where there are several."""
         of = problems.latent["domain"]
         names = (*self.domains, self._test)
-        found = {names[number]: of == number for number in of.unique().tolist()}
+        found = {names[number]: of == number for number in {*of.tolist()}}
         return found if len(found) > 1 else {}
 
 
