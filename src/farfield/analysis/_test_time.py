@@ -125,8 +125,10 @@ class _Adapted(nn.Module):
             outputs = self.network(batch.table(), batch.index)
             answers = outputs.detach() if answers is None else answers
             logs = log_probabilities(outputs)
-            self._optimizer.zero_grad()
-            (-(logs.exp() * logs).sum(-1).mean()).backward()
+            entropy = -(logs.exp() * logs).sum(-1).mean()
+            slopes = torch.autograd.grad(entropy, self._adapted)
+            for parameter, slope in zip(self._adapted, slopes, strict=True):
+                parameter.grad = slope
             self._optimizer.step()
         return outputs.detach() if answers is None else answers
 

@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard, final
+from typing import Any, TypeGuard, final
 
 import torch
 from jaxtyping import Float
@@ -254,7 +254,7 @@ def renew_statistics(model: nn.Module, problems: Problems, seed: int) -> None:
         problems: Training problems.
         seed: Seed of the run, from which the order of the problems is drawn.
     """
-    layers = [
+    layers: list[Any] = [
         layer
         for layer in model.modules()
         if isinstance(getattr(layer, "running_mean", None), Tensor) and hasattr(layer, "momentum")
@@ -264,7 +264,7 @@ def renew_statistics(model: nn.Module, problems: Problems, seed: int) -> None:
     before = [layer.momentum for layer in layers]
     order = stream(seed, "statistics").numpy().permutation(len(problems))[: RENEWAL * CHUNK]
     with torch.no_grad():
-        for count, rows in enumerate(torch.from_numpy(order).split(CHUNK), 1):
+        for count, rows in enumerate(torch.split(torch.from_numpy(order), CHUNK), 1):
             for layer in layers:
                 layer.momentum = 1 / count
                 layer.train()
