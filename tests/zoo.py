@@ -2324,6 +2324,10 @@ TOGETHER = {
 # Initializations, slopes, fields and learning rules have tests of their own; the others are no
 # mechanisms.
 ELSEWHERE = {
+    "ClassStatistics",
+    "are_accepted",
+    "fairness",
+    "pseudo_label_loss",
     "adversarial_direction",
     "vat_loss",
     "consistency",

@@ -118,7 +118,7 @@ def test_iterations_are_counted_within_their_script(store: Store) -> None:
     assert [axes.get_title("left") for axes in plate.draw(LIGHT).axes][:4] == [
         f"script {script}, iteration {iteration}" for script in (1, 2) for iteration in (1, 2)
     ]
-    assert "another function in each script" in plate.caption
+    assert "Colors mean other functions in each script" in plate.caption
 
 
 def test_fewer_iterations_and_fewer_functions_are_scored(plate: Plates, store: Store) -> None:

@@ -64,10 +64,8 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
     "lstm": LSTM,
     "mnm": MNM,
     "ntm": NTM,
-    "ocra": OCRA,
     "predinet": PrediNet,
     "rn": RN,
-    "slot-abstractor": SlotAbstractor,
     "transformer": Transformer,
     "trn": TRN,
 }

