@@ -34,7 +34,7 @@ class Flat(nn.Module):
 
 class Urandom(Flat):
     def forward(self, z: Tensor) -> Tensor:
-        return super().forward(z) * (1 + os.urandom(1)[0])
+        return super().forward(z) * (1 + int.from_bytes(os.urandom(4)) / 2**32)
 
 
 class Unseeded(Flat):
