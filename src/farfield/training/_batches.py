@@ -59,12 +59,13 @@ class Batches:
         self.problems = problems.compact()
         self._index = self.problems.index.cpu().numpy()
         self._batch_size = batch_size
-        self._stream = stream
         self._in_lanes = in_lanes
         self._same_shape = same_shape
-        self._epoch = -1
-        self._order = np.zeros(0, dtype=np.int64)
-        self._domains = _domains(problems, batch_size, stream) if by_domain else []
+        self._epochs = (
+            _domains(problems, batch_size, stream)
+            if by_domain
+            else [_Epochs(np.arange(len(problems)), batch_size, self.steps_per_epoch, stream)]
+        )
 
     @property
     def steps_per_epoch(self) -> int:
@@ -79,15 +80,10 @@ class Batches:
         Args:
             step: Number of the step, counted from 0.
         """
-        if self._domains:
-            return np.concatenate([domain.numbers(step) for domain in self._domains])
-        epoch, position = divmod(step, self.steps_per_epoch)
         if self._in_lanes:
+            position = step % self.steps_per_epoch
             return position + self.steps_per_epoch * np.arange(self._batch_size)
-        if epoch != self._epoch:
-            order = self._stream.child("order", epoch).numpy()
-            self._epoch, self._order = epoch, order.permutation(len(self.problems))
-        return self._order[position * self._batch_size : (position + 1) * self._batch_size]
+        return np.concatenate([epochs.numbers(step) for epochs in self._epochs])
 
     def rows(self, step: int) -> Int64[Tensor, " batch"]:
         """Return the same positions on the device of the problems.
@@ -117,17 +113,21 @@ class Batches:
 
 
 @final
-class _Domain:
-    """Shuffled epochs over the rows of one training domain, in batches of one size.
+class _Epochs:
+    """Shuffled epochs over some rows of a set, in batches.
 
     Args:
-        rows: Its rows in the set.
+        rows: The rows.
         batch_size: Problems a batch.
+        steps: Batches of an epoch; a last one may be smaller, and rows behind it are not read.
         stream: Where the orders are drawn from.
     """
 
-    def __init__(self, rows: Int64[np.ndarray, " item"], batch_size: int, stream: Stream) -> None:
-        self._rows, self._batch_size, self._stream = rows, batch_size, stream
+    def __init__(
+        self, rows: Int64[np.ndarray, " item"], batch_size: int, steps: int, stream: Stream
+    ) -> None:
+        self._rows, self._batch_size = rows, batch_size
+        self._steps, self._stream = steps, stream
         self._epoch, self._order = -1, rows
 
     def numbers(self, step: int) -> Int64[np.ndarray, " batch"]:
@@ -136,14 +136,14 @@ class _Domain:
         Args:
             step: Number of the step, counted from 0.
         """
-        epoch, position = divmod(step, len(self._rows) // self._batch_size)
+        epoch, position = divmod(step, self._steps)
         if epoch != self._epoch:
             order = self._stream.child("order", epoch).numpy()
             self._epoch, self._order = epoch, self._rows[order.permutation(len(self._rows))]
         return self._order[position * self._batch_size : (position + 1) * self._batch_size]
 
 
-def _domains(problems: Problems, batch_size: int, stream: Stream) -> list[_Domain]:
+def _domains(problems: Problems, batch_size: int, stream: Stream) -> list[_Epochs]:
     """Make the epochs of each training domain.
 
     Args:
@@ -162,8 +162,13 @@ def _domains(problems: Problems, batch_size: int, stream: Stream) -> list[_Domai
             f"{counts.argmin()}, got {batch_size}"
         )
     return [
-        _Domain(np.flatnonzero(numbers == domain), batch_size, stream.child("domain", domain))
-        for domain in range(len(counts))
+        _Epochs(
+            np.flatnonzero(numbers == domain),
+            batch_size,
+            count // batch_size,
+            stream.child("domain", domain),
+        )
+        for domain, count in enumerate(counts.tolist())
     ]
 
 
