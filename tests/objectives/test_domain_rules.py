@@ -247,3 +247,21 @@ def test_numbers_out_of_range_are_refused(call: Callable[[], Objective]) -> None
 def test_supervised_learning_reads_all_domains_as_one_set(task: ArrayTask) -> None:
     learner = OneNetwork(experiment(task, Supervised()), 0)
     assert len(next(iter(learner.draw(0)))[1].rows["training"]) == 8
+
+
+def test_a_rule_over_another_rule_passes_on_what_that_rule_asks_of_training() -> None:
+    inner = SWAD(objective=VREx(restarts=True))
+    for rule in (CropAndFlip(objective=inner), CarriedState(objective=SWAD())):
+        assert rule.validates == "validation"
+        assert rule.renews_statistics
+    crop = CropAndFlip(objective=inner)
+    assert (crop.by_domain, crop.restart) == (True, inner.objective.warmup)
+    state = {"objective.count": torch.zeros((), dtype=torch.int64), "carried.0": torch.ones(2)}
+    after = CarriedState(objective=SWAD()).evaluated(state, loss=1.0)
+    assert after["carried.0"] is state["carried.0"]
+    assert after["objective.losses"].tolist() == [1.0]
+
+
+def test_a_carried_state_refuses_several_training_domains() -> None:
+    with pytest.raises(ValueError, match="objective must read one training domain for a carried"):
+        CarriedState(objective=GroupDRO())

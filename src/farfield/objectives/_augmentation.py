@@ -15,14 +15,14 @@ from farfield.core import TRAINING, Problems, Stream, tap_layers
 from farfield.core.internal import Checked, Depth, Limits, NonNegativeInt, Size, check_fields
 from farfield.functional.internal import square_mask
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
+from farfield.objectives._over_another import RuleOverRule
 from farfield.objectives._pillow_operations import change_images
 from farfield.objectives._rand_augment import STRONGEST, rand_augmented
-from farfield.objectives._supervised import Supervised
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class CropAndFlip(Checked, Objective):
+class CropAndFlip(RuleOverRule):
     r"""Another learning rule, on images that are shifted and mirrored at random.
 
     Every image gets a border of zeros, of which a window of its size is cut out at a random
@@ -45,34 +45,8 @@ class CropAndFlip(Checked, Objective):
         not followed.
     """
 
-    objective: Objective = Supervised()
     padding: NonNegativeInt = 2
     flip: bool = True
-
-    @property
-    def sets(self) -> tuple[str, ...]:
-        """Names of the sets of problems from which a step reads batches."""
-        return self.objective.sets
-
-    @property
-    def by_domain(self) -> bool:
-        """True if the rule reads equally many training problems of each domain."""
-        return self.objective.by_domain
-
-    @property
-    def restart(self) -> float | None:
-        """Progress from which on optimizers go on without their memory, as the rule says."""
-        return self.objective.restart
-
-    @property
-    def validates(self) -> str | None:
-        """Name of the set whose mean loss the rule is given."""
-        return self.objective.validates
-
-    @property
-    def renews_statistics(self) -> bool:
-        """True if the rule wants new running statistics in scored networks."""
-        return self.objective.renews_statistics
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """List the tensors that the rule remembers from the start."""

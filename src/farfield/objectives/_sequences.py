@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, final
 
 import torch
 from torch import Tensor
 
-from farfield.core import TRAINING, Problems, Stream
+from farfield.core import TRAINING
 from farfield.core.internal import Checked, NonNegativeFloat
-from farfield.objectives._objective import Bound, Carry, Objective, Tensors, Update
-from farfield.objectives._supervised import Supervised
+from farfield.objectives._objective import Carry, Objective, Tensors, Update
+from farfield.objectives._over_another import OWN, RuleOverRule, named, tensors_of
 
 _CARRIED = "carried."
-_OWN = "objective."
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class CarriedState(Checked, Objective):
+class CarriedState(RuleOverRule):
     r"""Another learning rule, on a network that goes on from its state after the batch before.
 
     $$(y_t, s_t) = f(x_t, \bar s_{t-1})$$
@@ -35,7 +33,7 @@ class CarriedState(Checked, Objective):
         objective: The learning rule.
 
     Raises:
-        ValueError: If it is no learning rule.
+        ValueError: If it is no learning rule, or one over several training domains.
 
     Reference:
         Williams and Peng 1990; ren2017, section 4.2, as in its released code.
@@ -43,24 +41,13 @@ class CarriedState(Checked, Objective):
 
     in_lanes: ClassVar[bool] = True
 
-    objective: Objective = Supervised()
-
-    @property
-    def sets(self) -> tuple[str, ...]:
-        """Names of the sets of problems from which a step reads batches."""
-        return self.objective.sets
-
-    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """List the tensors that the rule remembers from the start."""
-        return _named(_OWN, self.objective.start(network, sets, stream))
-
-    def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Draw the random tensors of the rule.
-
-        Args:
-            batches: Batches of the step, by the name of the set.
-        """
-        return self.objective.draw(batches, stream)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.objective.by_domain:
+            raise ValueError(
+                "objective must read one training domain for a carried state, got "
+                f"{self.objective!r}"
+            )
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """Compute the loss of the rule, and the state after the batch.
@@ -71,14 +58,14 @@ class CarriedState(Checked, Objective):
         Raises:
             TypeError: If the network cannot.
         """
-        before, own = _of(_CARRIED, update.state), _of(_OWN, update.state)
+        before, own = tensors_of(_CARRIED, update.state), tensors_of(OWN, update.state)
         is_first = update.rows[TRAINING][0] == 0
         parts = [torch.where(is_first, 0.0, before[name]) for name in sorted(before)]
         carry = Carry(state=tuple(parts) or None)
         network = dataclasses.replace(update.network, carry=carry)
         loss, new = self.objective.loss(dataclasses.replace(update, network=network, state=own))
         after = {str(number): part.detach() for number, part in enumerate(carry.state or ())}
-        return loss, _named(_CARRIED, after) | _named(_OWN, new)
+        return loss, named(_CARRIED, after) | named(OWN, new)
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
         """List the tensors to remember after the parameters have changed.
@@ -88,28 +75,8 @@ class CarriedState(Checked, Objective):
             parameters: Parameters after the step, by name.
             progress: Fraction of the steps that are done.
         """
-        own = self.objective.after(_of(_OWN, state), parameters, progress)
-        return _named(_CARRIED, _of(_CARRIED, state)) | _named(_OWN, own)
-
-    def scored(self, state: Tensors) -> Tensors:
-        """List the parameters and buffers with which the rule wants the network to be scored.
-
-        Args:
-            state: Tensors to remember after a step.
-        """
-        return self.objective.scored(_of(_OWN, state))
-
-
-def _named(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
-    return {prefix + name: tensor for name, tensor in tensors.items()}
-
-
-def _of(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
-    return {
-        name.removeprefix(prefix): tensor
-        for name, tensor in tensors.items()
-        if name.startswith(prefix)
-    }
+        own = self.objective.after(tensors_of(OWN, state), parameters, progress)
+        return named(_CARRIED, tensors_of(_CARRIED, state)) | named(OWN, own)
 
 
 @final

@@ -11,26 +11,23 @@ import torch
 from torch import Tensor
 
 from farfield.core import Problems, Stream
-from farfield.core.internal import Checked, Fraction, NonNegativeFloat, Size
+from farfield.core.internal import Fraction, NonNegativeFloat, Size
 from farfield.functional.internal import loss_valley
-from farfield.objectives._objective import Bound, Objective, Tensors, Update
-from farfield.objectives._supervised import Supervised
+from farfield.objectives._objective import Bound, Tensors, Update
+from farfield.objectives._over_another import OWN, RuleOverRule, besides, named, tensors_of
 
 _AVERAGE: Final = "average."
 _SEGMENT: Final = "segments."
-_OWN: Final = "objective."
 _COUNT, _LOSSES, _TIMES = "count", "losses", "times"
 
 
 @dataclass(frozen=True, kw_only=True)
-class AveragingRule(Checked, Objective):
+class AveragingRule(RuleOverRule):
     """Another learning rule, whose weights are averaged over steps; the average is scored.
 
     Args:
         objective: The learning rule.
     """
-
-    objective: Objective = Supervised()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -41,24 +38,9 @@ class AveragingRule(Checked, Objective):
             )
 
     @property
-    def sets(self) -> tuple[str, ...]:
-        """Names of the sets of problems from which a step reads batches."""
-        return self.objective.sets
-
-    @property
     def second_views(self) -> tuple[str, ...]:
         """Names of the sets whose problems the rule compares with themselves, changed anew."""
         return self.objective.second_views
-
-    @property
-    def by_domain(self) -> bool:
-        """True if the rule reads equally many training problems of each domain."""
-        return self.objective.by_domain
-
-    @property
-    def restart(self) -> float | None:
-        """Progress from which on optimizers go on without their memory, as the rule says."""
-        return self.objective.restart
 
     @property
     def renews_statistics(self) -> bool:
@@ -74,24 +56,16 @@ class AveragingRule(Checked, Objective):
         }
         device = next(iter(weights.values())).device
         return (
-            _named(_OWN, self.objective.start(network, sets, stream))
-            | _named(_AVERAGE, weights)
+            dict(super().start(network, sets, stream))
+            | named(_AVERAGE, weights)
             | {_COUNT: torch.zeros((), dtype=torch.int64, device=device)}
         )
 
-    def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Draw the random tensors of the rule.
-
-        Args:
-            batches: Batches of the step, by the name of the set.
-        """
-        return self.objective.draw(batches, stream)
-
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """Compute the loss of the rule."""
-        own = dataclasses.replace(update, state=_of(_OWN, update.state))
+        own = dataclasses.replace(update, state=tensors_of(OWN, update.state))
         loss, new = self.objective.loss(own)
-        return loss, _besides(update.state) | _named(_OWN, new)
+        return loss, besides(update.state) | named(OWN, new)
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
         """Add the new weights to the average.
@@ -101,8 +75,8 @@ class AveragingRule(Checked, Objective):
             parameters: Parameters after the step, by name.
             progress: Fraction of the steps that are done.
         """
-        own = self.objective.after(_of(_OWN, state), parameters, progress)
-        return self.averaged(_besides(state), parameters, progress) | _named(_OWN, own)
+        own = self.objective.after(tensors_of(OWN, state), parameters, progress)
+        return self.averaged(besides(state), parameters, progress) | named(OWN, own)
 
     def averaged(
         self, state: dict[str, Tensor], parameters: Tensors, progress: float
@@ -128,9 +102,9 @@ def _with(state: dict[str, Tensor], parameters: Tensors, count: Tensor) -> dict[
     """
     new = {
         name: old + (parameters[name] - old) / count.to(old.dtype)
-        for name, old in _of(_AVERAGE, state).items()
+        for name, old in tensors_of(_AVERAGE, state).items()
     }
-    return state | _named(_AVERAGE, new) | {_COUNT: count}
+    return state | named(_AVERAGE, new) | {_COUNT: count}
 
 
 @final
@@ -171,8 +145,8 @@ class SWA(AveragingRule):
         """
         if progress > self.begin:
             return _with(state, parameters, state[_COUNT] + 1)
-        weights = {name: parameters[name].clone() for name in _of(_AVERAGE, state)}
-        return state | _named(_AVERAGE, weights)
+        weights = {name: parameters[name].clone() for name in tensors_of(_AVERAGE, state)}
+        return state | named(_AVERAGE, weights)
 
     def scored(self, state: Tensors) -> Tensors:
         """List the averaged weights.
@@ -180,7 +154,7 @@ class SWA(AveragingRule):
         Args:
             state: Tensors to remember after a step.
         """
-        return {**self.objective.scored(_of(_OWN, state)), **_of(_AVERAGE, state)}
+        return {**super().scored(state), **tensors_of(_AVERAGE, state)}
 
 
 @final
@@ -245,7 +219,7 @@ class SWAD(AveragingRule):
             state: Tensors to remember after a step.
             loss: Mean validation loss of the trained network.
         """
-        average, segments = _of(_AVERAGE, state), _of(_SEGMENT, state)
+        average, segments = tensors_of(_AVERAGE, state), tensors_of(_SEGMENT, state)
         kept = {
             name: torch.cat([segments[name], mean[None]]) if segments else mean[None]
             for name, mean in average.items()
@@ -261,7 +235,7 @@ class SWAD(AveragingRule):
         )
         return {
             **state,
-            **_named(_SEGMENT, kept),
+            **named(_SEGMENT, kept),
             _LOSSES: losses,
             _TIMES: torch.tensor(times, dtype=torch.float64, device=new.device),
             _COUNT: torch.zeros_like(state[_COUNT]),
@@ -273,26 +247,12 @@ class SWAD(AveragingRule):
         Args:
             state: Tensors to remember after a step.
         """
-        own = self.objective.scored(_of(_OWN, state))
+        own = super().scored(state)
         if _TIMES not in state:
             return own
         shares = state[_TIMES] / state[_TIMES].sum()
         averages = {
             name: torch.tensordot(shares.to(segments.dtype), segments, dims=1)
-            for name, segments in _of(_SEGMENT, state).items()
+            for name, segments in tensors_of(_SEGMENT, state).items()
         }
         return {**own, **averages}
-
-
-def _named(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
-    return {prefix + name: tensor for name, tensor in tensors.items()}
-
-
-def _of(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
-    start = len(prefix)
-    return {name[start:]: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-
-
-def _besides(state: Tensors) -> dict[str, Tensor]:
-    """Select the tensors of the average."""
-    return {name: tensor for name, tensor in state.items() if not name.startswith(_OWN)}
