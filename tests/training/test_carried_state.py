@@ -14,7 +14,14 @@ from farfield.core import TRAINING, Problems, stream
 from farfield.experiments import SGD, Experiment, Recipe, SequenceNetwork, Spec
 from farfield.models import _sequence_model as sequence_model
 from farfield.nn import LayerNorm, NormalizedLSTM, NormalizedRNN, WordEncoder
-from farfield.objectives import CarriedState, CenteredL1, MeanTeacher, Objective
+from farfield.objectives import (
+    Bound,
+    CarriedState,
+    CenteredL1,
+    MeanTeacher,
+    Objective,
+    Update,
+)
 from farfield.tasks import WordText
 from farfield.training import OneNetwork, Stack, evaluate
 from farfield.training._batches import Batches
@@ -93,6 +100,76 @@ def test_losses_in_training_are_those_of_each_lane_as_one_sequence(folder: Path)
     np.testing.assert_allclose(found[epoch:], found[:epoch], rtol=1e-9)  # begun afresh
 
 
+def steps_from(
+    experiment: Experiment, learner: OneNetwork, source: list[int]
+) -> tuple[float, float]:
+    """Loss of the second batch, each row from the state of a row of the first; −1 for zeros."""
+    problems = training_set(experiment)
+    rows = torch.arange(LANES) * (len(problems) // LANES)
+    with torch.no_grad():
+        first, state = learner.model.continued(problems.items, problems.index[rows], None)
+        begun = [torch.cat([part, torch.zeros_like(part[:, :1])], 1)[:, source] for part in state]
+        second, _ = learner.model.continued(problems.items, problems.index[rows + 1], (*begun,))
+    losses = [
+        float(experiment.task.loss(outputs, problems[rows + step]).mean())
+        for step, outputs in enumerate((first, second))
+    ]
+    return losses[0], losses[1]
+
+
+def test_with_state_passing_each_row_goes_on_from_another_one(folder: Path) -> None:
+    rule = CarriedState(from_other_rows=True)
+    learner = OneNetwork(unlearning(experiment_of(folder, rule)), 0, dtype=torch.float64)
+    found = [float(learner.update(step)) for step in range(2)]
+    own, *others = (
+        steps_from(experiment_of(folder, rule), learner, [(row + by) % LANES for row in range(4)])
+        for by in range(LANES)
+    )
+    assert found[0] == pytest.approx(own[0], rel=1e-9)
+    assert found[1] in [pytest.approx(one[1], rel=1e-9) for one in others]
+    assert found[1] != pytest.approx(own[1], rel=1e-9)
+
+
+def test_without_a_probability_each_batch_begins_afresh(folder: Path) -> None:
+    experiment = unlearning(experiment_of(folder, CarriedState(probability=0.0)))
+    learner = OneNetwork(experiment, 0, dtype=torch.float64)
+    found = [float(learner.update(step)) for step in range(2)]
+    assert found == pytest.approx(steps_from(experiment, learner, [-1] * LANES), rel=1e-9)
+
+
+def test_rows_go_on_as_often_as_the_probability_says(folder: Path) -> None:
+    batches = {TRAINING: training_set(experiment_of(folder))[:LANES]}
+    rule = CarriedState(probability=0.3, from_other_rows=True)
+    drawn = [rule.draw(batches, stream(0, step))["carried.source"] for step in range(2000)]
+    source = torch.stack(drawn)
+    passed = source >= 0
+    assert abs(passed.double().mean() - 0.3) < 4 * (0.3 * 0.7 / source.numel()) ** 0.5
+    distance = (source - torch.arange(LANES))[passed] % LANES
+    counts = torch.bincount(distance, minlength=LANES)
+    assert counts[0] == 0
+    assert (counts[1:] / counts.sum() - 1 / 3).abs().max() < 0.05
+    assert CarriedState().draw(batches, stream(0)) == {}
+
+
+def test_one_row_has_no_other(folder: Path) -> None:
+    batches = {TRAINING: training_set(experiment_of(folder))[:1]}
+    with pytest.raises(ValueError, match=r"batch_size must be at least 2 for .*, got 1"):
+        CarriedState(from_other_rows=True).draw(batches, stream(0))
+
+
+def test_a_state_without_an_axis_of_rows_is_refused() -> None:
+    update = Update(
+        network=Bound(module=torch.nn.Linear(1, 1)),
+        batches={},
+        task_loss=lambda outputs, _: outputs,
+        rows={TRAINING: torch.tensor([1])},
+        draws={"carried.source": torch.zeros(4, dtype=torch.int64)},
+        state={"carried.0": torch.zeros(2, 24)},
+    )
+    with pytest.raises(ValueError, match=r"state must be \(layer, batch, …\) with batch 4 .*24\)"):
+        CarriedState(probability=0.5).loss(update)
+
+
 def test_no_gradient_passes_from_a_window_into_the_one_before(folder: Path) -> None:
     learner = OneNetwork(experiment_of(folder), 0)
     for step in range(2):
@@ -156,16 +233,22 @@ def test_scoring_leaves_the_state_of_training_as_it_is(folder: Path) -> None:
 RULES = {
     "centered-l1": CarriedState(objective=CenteredL1(weight=0.1)),
     "mean-teacher": CarriedState(objective=MeanTeacher(decay=0.9)),
+    "passed": CarriedState(objective=CenteredL1(weight=0.1), probability=0.5, from_other_rows=True),
 }
 
 
-@pytest.mark.parametrize("name, tied", [("centered-l1", True), ("mean-teacher", False)])
+@pytest.mark.parametrize(
+    "name, tied", [("centered-l1", True), ("mean-teacher", False), ("passed", False)]
+)
 def test_networks_trained_together_are_networks_alone(folder: Path, name: str, tied: bool) -> None:
     check_together(experiment_of(folder, RULES[name], tied=tied), steps=3)
 
 
-def test_stopped_and_started_again_ends_with_the_same_bytes(tmp_path: Path, folder: Path) -> None:
-    experiment = experiment_of(folder, RULES["mean-teacher"])
+@pytest.mark.parametrize("name", ["mean-teacher", "passed"])
+def test_stopped_and_started_again_ends_with_the_same_bytes(
+    tmp_path: Path, folder: Path, name: str
+) -> None:
+    experiment = experiment_of(folder, RULES[name])
     check_resumed(lambda: Stack(experiment, (1, 2)), experiment, tmp_path / "c", stop=2)
 
 

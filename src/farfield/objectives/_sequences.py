@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from farfield.core import TRAINING
-from farfield.core.internal import Checked, NonNegativeFloat
+from farfield.core import TRAINING, Problems, Stream
+from farfield.core.internal import Checked, Fraction, NonNegativeFloat
 from farfield.objectives._objective import Carry, Objective, Tensors, Update
 from farfield.objectives._over_another import OWN, RuleOverRule, named, tensors_of
 
 _CARRIED = "carried."
+_SOURCE: Final = "carried.source"
+"""Draw: the row before whose state each row goes on from; −1 for a zero state."""
 
 
 @final
@@ -27,19 +31,33 @@ class CarriedState(RuleOverRule):
     with the network $f$, the batch $x_t$ and the state $s$, of which $\bar s$ is the value without
     its gradient: backpropagation through time is truncated at the beginning of a batch. Batches go
     through the training set in lanes, one a row (`in_lanes`); at the beginning of each pass the
-    state is zero. For tasks whose problems follow each other, such as `farfield.tasks.WordText`.
+    state is zero. For tasks whose problems follow each other, such as `farfield.tasks.WordText`:
+    where a label depends on the start of its sequence, a state from before would make it wrong, and
+    such tasks are refused.
+
+    With `from_other_rows` it is state passing: a network that has met only states near zero fails
+    far beyond its training length, and here it meets the last states of other sequences.
 
     Args:
         objective: The learning rule.
+        probability: Probability that a row goes on from a state, drawn for each row of each step;
+            otherwise its state is zero.
+        from_other_rows: Whether that state is the state of another row after the batch before, at a
+            distance between rows that is drawn for each step; otherwise of the same row.
 
     Raises:
-        ValueError: If it is no learning rule, or one over several training domains.
+        ValueError: If it is no learning rule, or one over several training domains, or the
+            probability is not in 0…1.
 
     Reference:
-        Williams and Peng 1990; ren2017, section 4.2, as in its released code.
+        Williams and Peng 1990; ren2017, section 4.2, as in its released code. Other rows: Buitrago
+        Ruiz and Gu 2025.
     """
 
     in_lanes: ClassVar[bool] = True
+
+    probability: Fraction = 1.0
+    from_other_rows: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -49,6 +67,30 @@ class CarriedState(RuleOverRule):
                 f"{self.objective!r}"
             )
 
+    def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Draw for the rule, and the row whose state each row goes on from.
+
+        Args:
+            batches: Batches of the step, by the name of the set.
+
+        Raises:
+            ValueError: If there is no other row.
+        """
+        drawn = dict(self.objective.draw(batches, stream))
+        if self.probability < 1 or self.from_other_rows:
+            problems = batches[TRAINING]
+            source = self._sources(len(problems), stream.child("carried").numpy())
+            drawn[_SOURCE] = torch.from_numpy(source).to(problems.index.device)
+        return drawn
+
+    def _sources(self, size: int, generator: np.random.Generator) -> np.ndarray:
+        """Draw the row of each row's state, or −1."""
+        if self.from_other_rows and size < 2:
+            raise ValueError(f"batch_size must be at least 2 for states of other rows, got {size}")
+        distance = generator.integers(1, size) if self.from_other_rows else 0
+        passed = generator.random(size) < self.probability
+        return np.where(passed, (np.arange(size) + distance) % size, -1)
+
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """Compute the loss of the rule, and the state after the batch.
 
@@ -57,10 +99,13 @@ class CarriedState(RuleOverRule):
 
         Raises:
             TypeError: If the network cannot.
+            ValueError: If a part of its state is not `(layer, batch, …)` and rows are chosen.
         """
         before, own = tensors_of(_CARRIED, update.state), tensors_of(OWN, update.state)
         is_first = update.rows[TRAINING][0] == 0
         parts = [torch.where(is_first, 0.0, before[name]) for name in sorted(before)]
+        if _SOURCE in update.draws:
+            parts = [_rows_of(part, update.draws[_SOURCE]) for part in parts]
         carry = Carry(state=tuple(parts) or None)
         network = dataclasses.replace(update.network, carry=carry)
         loss, new = self.objective.loss(dataclasses.replace(update, network=network, state=own))
@@ -77,6 +122,22 @@ class CarriedState(RuleOverRule):
         """
         own = self.objective.after(tensors_of(OWN, state), parameters, progress)
         return named(_CARRIED, tensors_of(_CARRIED, state)) | named(OWN, own)
+
+
+def _rows_of(part: Tensor, source: Tensor) -> Tensor:
+    """Select rows of a state, zeros for row −1.
+
+    Args:
+        part: Part of a state, `(layer, batch, *)`.
+        source: Row of each row.
+    """
+    if part.ndim < 2 or part.shape[1] != len(source):
+        raise ValueError(
+            f"state must be (layer, batch, …) with batch {len(source)} for rows to be chosen, got "
+            f"{tuple(part.shape)}"
+        )
+    kept = (source >= 0).reshape(-1, *(1,) * (part.ndim - 2))
+    return torch.where(kept, part.index_select(1, source.clamp(min=0)), 0.0)
 
 
 @final
