@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from each import each
 from farfield.core.internal import (
+    FactoryOptions,
     Fraction,
     Limits,
     NonNegativeInt,
@@ -30,6 +31,7 @@ from farfield.core.internal import (
     extend_arguments,
     hints_of,
     kind_of,
+    take_factory_arguments,
 )
 from farfield.models import ESBN
 from farfield.nn import CONTEXTS, ENCODERS
@@ -298,6 +300,38 @@ def test_a_constructor_takes_the_keywords_of_its_base() -> None:
         Extended(1, scale="x")
     with pytest.raises(TypeError, match="unexpected keyword argument 'wide'"):
         Extended(1, wide=3)
+
+
+class Drawn(nn.Module):
+    @take_factory_arguments()
+    def __init__(self, size: PositiveInt, **options: Unpack[FactoryOptions]) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(size))
+        nn.init.normal_(self.weight, generator=options["generator"])
+
+
+class DrawnTwice(Drawn):
+    @take_factory_arguments(Drawn)
+    def __init__(self, size: PositiveInt, *, more: int = 2, **options: Unpack[FactoryOptions]):
+        super().__init__(size, **options)
+        self.more = nn.Parameter(torch.zeros(more))
+
+
+@each("cls", [Drawn, DrawnTwice])
+def test_a_module_takes_factory_arguments(cls: type[Drawn]) -> None:
+    names = list(inspect.signature(cls).parameters)
+    assert names[-3:] == ["device", "dtype", "generator"]
+    made = cls(3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    assert {part.dtype for part in made.parameters()} == {torch.float64}
+    drawn = torch.empty(3).normal_(generator=torch.Generator().manual_seed(0))
+    assert torch.equal(made.weight, drawn.double())  # the same draws for every type
+    assert {part.device.type for part in cls(3, device="meta").parameters()} == {"meta"}
+    with pytest.raises(ValueError, match="size must be an int of at least 1, got 0"):
+        cls(0)
+    with pytest.raises(ValueError, match="dtype must be a dtype or None, got 'x'"):
+        cls(3, dtype="x")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'wide'"):
+        cls(3, wide=3)
 
 
 def test_keywords_without_a_name_are_checked_by_theirs() -> None:

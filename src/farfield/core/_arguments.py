@@ -543,14 +543,14 @@ def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
-def extend_arguments(base: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def extend_arguments(base: Callable[..., object]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator of a constructor whose `**options` go to the constructor of a base.
 
     It checks as `check_arguments` does, and shows the keywords of the base in the signature, where
     `**options` is written.
 
     Args:
-        base: Class whose constructor takes the options and checks them.
+        base: Class whose constructor takes the options and checks them, or a function.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

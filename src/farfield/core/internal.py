@@ -32,6 +32,8 @@ from farfield.core._arguments import hints_of as hints_of
 from farfield.core._arguments import is_instance as is_instance
 from farfield.core._arguments import kind_of as kind_of
 from farfield.core._checked import Checked as Checked
+from farfield.core._factory import FactoryOptions as FactoryOptions
+from farfield.core._factory import take_factory_arguments as take_factory_arguments
 from farfield.core._json import from_line as from_line
 from farfield.core._json import to_line as to_line
 from farfield.core._networks import EncodesItems as EncodesItems

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, TypeVar, final
+from typing import ClassVar, Final, TypeVar, Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils import parametrize
-from torch.types import Device
 
-from farfield.core.internal import Dropout, Size, check_arguments
+from farfield.core.internal import Dropout, FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import default_layer
 from farfield.models._images._maps import convolution, maps_of, num_channels_of
 
@@ -98,7 +97,7 @@ class CNN13(nn.Module):
 
     mixing_layers: ClassVar[tuple[str, ...]] = ("group1", "group2", "group3")
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...],
@@ -106,11 +105,10 @@ class CNN13(nn.Module):
         *,
         width: Size = 128,
         dropout: Dropout = 0.0,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         self.item_shape, self.dropout = tuple(item_shape), dropout
         channels = num_channels_of(self.item_shape, least_side=_LEAST_SIDE)
 
@@ -132,7 +130,6 @@ class CNN13(nn.Module):
         )
         output = default_layer(width, num_outputs, generator)
         self.output = weight_norm(output)
-        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
         """Classify every image."""

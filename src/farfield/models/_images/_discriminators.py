@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Final, TypeVar, final
+from typing import Final, TypeVar, Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils import parametrize
-from torch.types import Device
 
-from farfield.core.internal import Size, check_arguments
+from farfield.core.internal import FactoryOptions, Size, take_factory_arguments
 from farfield.models._images._generators import XavierConv2d, XavierLinear
 from farfield.models._images._maps import maps_of, num_channels_of
 
@@ -111,7 +110,7 @@ class ResNetDiscriminator(nn.Module):
         torch.Size([2])
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...],
@@ -119,11 +118,10 @@ class ResNetDiscriminator(nn.Module):
         width: Size = 128,
         projection_size: Size | None = None,
         names_rotations: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         channels = num_channels_of(item_shape, least_side=4)
         self.item_shape = tuple(item_shape)
         block = partial(_Block, generator=generator)
@@ -145,7 +143,6 @@ class ResNetDiscriminator(nn.Module):
             self.whole_projection = _Projection(
                 linear(width, width), linear(width, size), linear(width, size)
             )
-        self.to(device=device, dtype=dtype)
 
     def forward(self, images: Float[Tensor, "batch ..."]) -> Float[Tensor, " batch"]:
         """Score every image."""

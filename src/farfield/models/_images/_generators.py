@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Final, Self, final
+from typing import Final, Self, Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Size, check_arguments
+from farfield.core.internal import FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import NFMRules, uninitialized
 from farfield.models._images._maps import num_channels_of
 from farfield.nn import MultiPass
@@ -122,7 +121,7 @@ class ResNetGenerator(nn.Module):
         torch.Size([2, 1, 28, 28])
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         in_features: Size,
@@ -131,11 +130,10 @@ class ResNetGenerator(nn.Module):
         width: Size = 256,
         blocks: Size = 1,
         nfm: NFMRules | None = None,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         channels, side = num_channels_of(item_shape), item_shape[-1]
         self.in_features, self.item_shape = in_features, tuple(item_shape)
         doublings = max(0, math.ceil(math.log2(side / _FIRST_SIDE)))
@@ -154,7 +152,6 @@ class ResNetGenerator(nn.Module):
             )
         self.norm = nn.BatchNorm2d(width)
         self.output = XavierConv2d.drawn(width, channels, 3, generator=generator)
-        self.to(device=device, dtype=dtype)
 
     def forward(self, noise: Float[Tensor, "batch feature"]) -> Float[Tensor, "batch ..."]:
         """Make an image of every vector."""

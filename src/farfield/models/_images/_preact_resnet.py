@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Final, final
+from typing import Final, Unpack, final
 
-import torch
 from torch import nn
-from torch.types import Device
 
-from farfield.core.internal import Depth, Dropout, Size, check_arguments
+from farfield.core.internal import Depth, Dropout, FactoryOptions, Size, take_factory_arguments
 from farfield.models._images._residual import Group, ResidualBlock, ResidualNetwork, Window
 
 _BLOCKS: Final = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3)}
@@ -53,8 +51,8 @@ class PreActResNet(ResidualNetwork):
         mean over the image is the released pooling of 4×4.
     """
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — two are torch's
+    @take_factory_arguments()
+    def __init__(
         self,
         item_shape: tuple[Size, ...],
         num_outputs: Size,
@@ -64,10 +62,9 @@ class PreActResNet(ResidualNetwork):
         dropout: Dropout = 0.0,
         stem_stride: Size = 1,
         final_norm: bool = True,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
+        generator = options["generator"]
         if depth not in _BLOCKS:
             raise ValueError(f"depth must be 18, 34 or 50, got {depth}")
         block = partial(ResidualBlock, dropout=dropout, generator=generator)
@@ -84,7 +81,6 @@ class PreActResNet(ResidualNetwork):
             generator=generator,
         )
         self.out_features = num_outputs
-        self.to(device=device, dtype=dtype)
 
 
 def _windows(depth: int, width: int, stride: int) -> tuple[Window, ...]:

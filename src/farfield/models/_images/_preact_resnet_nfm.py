@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import Final, Unpack, final
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.types import Device
 
-from farfield.core.internal import Depth, Dropout, Size, check_arguments
+from farfield.core.internal import Depth, Dropout, FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import NFMRules
 from farfield.models._images._preact_resnet import PreActResNet
 from farfield.nn import MultiPass
@@ -53,7 +51,7 @@ class PreActResNetNFM(nn.Module):
         lamb2022, section 10.4.4.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
         item_shape: tuple[Size, ...],
@@ -66,11 +64,10 @@ class PreActResNetNFM(nn.Module):
         dropout: Dropout = 0.0,
         stem_stride: Size = 1,
         final_norm: bool = True,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         self.out_features = num_outputs
         network = PreActResNet(
             item_shape,
@@ -91,7 +88,6 @@ class PreActResNetNFM(nn.Module):
             rules=rules,
             generator=generator,
         )
-        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
         """Classify every image.

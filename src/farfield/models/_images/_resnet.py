@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final, final
+from typing import Final, Unpack, final
 
-import torch
 from torch import nn
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import Depth, FactoryOptions, Size, take_factory_arguments
 from farfield.models._images._maps import normalizer_of
 from farfield.models._images._residual import Group, ResidualBlock, ResidualNetwork, Window
 from farfield.nn import MapNormalizer
@@ -53,8 +51,8 @@ class ResNet(ResidualNetwork):
         1×1; the papers do not describe those of ren2017.
     """
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — two are torch's
+    @take_factory_arguments()
+    def __init__(
         self,
         item_shape: tuple[Size, ...],
         num_outputs: Size,
@@ -63,10 +61,9 @@ class ResNet(ResidualNetwork):
         width: Size = 16,
         normalizer: Callable[[int, int], nn.Module] | None = _BATCH_NORM,
         windows: tuple[Size, Size, Size, Size] = (7, 5, 5, 5),
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
+        generator = options["generator"]
         num_blocks, rest = divmod(depth - 2, 6)
         if num_blocks < 1 or rest:
             raise ValueError(f"depth must be 6n + 2, as 32, got {depth}")
@@ -90,4 +87,3 @@ class ResNet(ResidualNetwork):
             generator=generator,
         )
         self.set_submodule("group1.0.norms.0", norm(width, windows[0]))
-        self.to(device=device, dtype=dtype)

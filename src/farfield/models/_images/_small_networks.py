@@ -5,15 +5,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from typing import ClassVar, Final, TypeVar, final
+from typing import ClassVar, Final, TypeVar, Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Dropout, NonNegativeFloat, Size, check_arguments
+from farfield.core.internal import (
+    Dropout,
+    FactoryOptions,
+    NonNegativeFloat,
+    Size,
+    take_factory_arguments,
+)
 from farfield.functional.internal import default_layer, normal_, uninitialized
 from farfield.models._images._maps import check_items, maps_of, normalizer_of, num_channels_of
 
@@ -52,8 +57,8 @@ class BottleneckMLP(nn.Module):
         how wide the layers around the bottleneck are, nor whether it has a ReLU.
     """
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — two are torch's
+    @take_factory_arguments()
+    def __init__(
         self,
         item_shape: tuple[Size, ...],
         num_outputs: Size,
@@ -63,9 +68,7 @@ class BottleneckMLP(nn.Module):
         batch_norm: bool = False,
         dropout: Dropout = 0.0,
         noise: NonNegativeFloat = 0.0,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.item_shape, self.noise = tuple(item_shape), noise
@@ -73,7 +76,7 @@ class BottleneckMLP(nn.Module):
         narrow = () if bottleneck is None else (bottleneck,)
         sizes = (*hidden_sizes[:middle], *narrow, *hidden_sizes[middle:])
         linear = [
-            default_layer(*pair, generator)
+            default_layer(*pair, options["generator"])
             for pair in itertools.pairwise((math.prod(item_shape), *sizes, num_outputs))
         ]
         self.layers = nn.ModuleList()
@@ -86,7 +89,6 @@ class BottleneckMLP(nn.Module):
             self.layers.append(nn.Sequential(*parts))
         self.output = linear[-1]
         self.mixing_layers = tuple(f"layers.{k}" for k in range(len(sizes)))
-        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
         """Classify every item."""
@@ -154,8 +156,8 @@ class QuickCNN(nn.Module):
 
     mixing_layers: ClassVar[tuple[str, ...]] = ("convolutions.0", "convolutions.1")
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — two are torch's
+    @take_factory_arguments()
+    def __init__(
         self,
         item_shape: tuple[Size, ...],
         num_outputs: Size,
@@ -165,9 +167,7 @@ class QuickCNN(nn.Module):
         windows: tuple[Size, Size, Size] = (5, 3, 3),
         dropout: Dropout = 0.0,
         truncated: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.item_shape, self.dropout = tuple(item_shape), dropout
@@ -175,7 +175,7 @@ class QuickCNN(nn.Module):
         sizes = (num_channels_of(self.item_shape, least_side=_LEAST_SIDE), *channels)
 
         def draw(layer: _Layer, std: float) -> _Layer:
-            return normal_(layer, std, truncated=truncated, generator=generator)
+            return normal_(layer, std, truncated=truncated, generator=options["generator"])
 
         self.convolutions = nn.ModuleList(
             draw(uninitialized(nn.Conv2d, *pair, _SIDE, padding=_SIDE // 2), std)
@@ -187,7 +187,6 @@ class QuickCNN(nn.Module):
         pixels = (self.item_shape[-1] // 2 ** len(_POOLS)) ** 2
         self.hidden = draw(uninitialized(nn.Linear, pixels * channels[-1], 2 * width), _STD)
         self.output = draw(uninitialized(nn.Linear, 2 * width, num_outputs), _STD)
-        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
         """Classify every image."""

@@ -5,22 +5,22 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable
-from typing import Final, final
+from typing import Final, Unpack, final
 
 import torch
 from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
 from farfield.core.internal import (
+    FactoryOptions,
     Size,
-    check_arguments,
     expand_home,
     kind_of,
     printable,
     read_picture,
+    take_factory_arguments,
 )
 from farfield.functional.internal import (
     bicubic_resize,
@@ -76,8 +76,8 @@ class SRCNN(nn.Module):
         torch.Size([2, 20, 30])
     """
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — two are torch's
+    @take_factory_arguments()
+    def __init__(
         self,
         *,
         channels: tuple[Size, Size] = (64, 32),
@@ -86,9 +86,7 @@ class SRCNN(nn.Module):
         windows: tuple[Size, Size] = (5, 5),
         padded: bool = False,
         truncated: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         if not all(side % 2 for side in kernel_sizes):
@@ -100,14 +98,13 @@ class SRCNN(nn.Module):
                 uninitialized(nn.Conv2d, *pair, side, padding=side // 2 if padded else 0),
                 _STD,
                 truncated=truncated,
-                generator=generator,
+                generator=options["generator"],
             )
             for pair, side in zip(itertools.pairwise((1, *channels, 1)), kernel_sizes, strict=True)
         )
         self.norms = nn.ModuleList(
             normalizer_of(normalizer, *pair) for pair in zip(channels, windows, strict=True)
         )
-        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "batch height width"]) -> Float[Tensor, "batch _ _"]:
         """Sharpen every image.

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Final, final
+from typing import Annotated, Final, Unpack, final
 
-import torch
 from torch import nn
-from torch.types import Device
 
-from farfield.core.internal import Depth, Dropout, Limits, NonNegativeFloat, Size, check_arguments
+from farfield.core.internal import (
+    Depth,
+    Dropout,
+    FactoryOptions,
+    Limits,
+    NonNegativeFloat,
+    Size,
+    take_factory_arguments,
+)
 from farfield.models._images._residual import Group, ResidualBlock, ResidualNetwork, Window
 
 _STEM: Final = 16
@@ -61,8 +67,8 @@ class WideResNet(ResidualNetwork):
         Zagoruyko and Komodakis 2016; lamb2022, sections 4.5.1 and 6.3.2.
     """
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — two are torch's
+    @take_factory_arguments()
+    def __init__(
         self,
         item_shape: tuple[Size, ...],
         num_outputs: Size,
@@ -73,10 +79,9 @@ class WideResNet(ResidualNetwork):
         dropout: Dropout = 0.0,
         final_momentum: Annotated[float, Limits(above=0, at_most=1)] | None = None,
         published: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
+        generator = options["generator"]
         num_blocks, rest = divmod(depth - 2, 6)
         if num_blocks < 1 or rest not in (0, 2):
             raise ValueError(f"depth must be 6n + 4 or 6n + 2, as 28 or 20, got {depth}")
@@ -108,4 +113,3 @@ class WideResNet(ResidualNetwork):
             negative_slope=negative_slope,
             generator=generator,
         )
-        self.to(device=device, dtype=dtype)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Final, cast, final
+from typing import Final, Unpack, cast, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import Depth, FactoryOptions, Size, take_factory_arguments
 from farfield.models._images._maps import convolution, maps_of, num_channels_of
 
 
@@ -45,7 +44,7 @@ class ConvMaps(nn.Module):
         called four times a pass; 48 channels, kernels and steps are those of the released code.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...],
@@ -53,9 +52,7 @@ class ConvMaps(nn.Module):
         width: Size = 24,
         scales: Depth = 4,
         convolutions: Size = 1,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.item_shape = tuple(item_shape)
@@ -67,12 +64,13 @@ class ConvMaps(nn.Module):
         for number in range(scales * convolutions):
             scale, repeat = divmod(number, convolutions)
             outputs, stride = width * 2**scale, 1 if repeat else 2
-            layer = convolution(channels, outputs, 3, stride=stride, bias=True, generator=generator)
+            layer = convolution(
+                channels, outputs, 3, stride=stride, bias=True, generator=options["generator"]
+            )
             name = f"layer{number + 1}"
             self.add_module(name, nn.Sequential(layer, nn.ReLU(), nn.BatchNorm2d(outputs)))
             self.state_layers[name] = channels = outputs
         self.out_shape = (channels, last, last)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, items: Float[Tensor, "batch ..."]
@@ -118,18 +116,17 @@ class DenseMaps(nn.Module):
         Huang et al. 2017; lamb2022, section 10.4.7, which says the depth alone.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...],
         *,
         depth: Depth = 16,
         growth_rate: Size = 12,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         steps, rest = divmod(depth - 4, _BLOCKS * _LAYERS_OF_A_STEP)
         if rest or steps < 1:
             raise ValueError(f"depth must be 6n + 4, as 10, 16 or 22, got {depth}")
@@ -155,7 +152,6 @@ class DenseMaps(nn.Module):
         self.norm = nn.BatchNorm2d(channels)
         side = self.item_shape[-1] // 2 // 2
         self.out_shape = (channels, side, side)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, items: Float[Tensor, "batch ..."]
@@ -212,7 +208,7 @@ class OutlineMaps(nn.Module):
         Made for lamb2022, section 10.4.3 and Table 7.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...],
@@ -221,9 +217,7 @@ class OutlineMaps(nn.Module):
         scales: Depth = 2,
         convolutions: Size = 2,
         colors: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.item_shape, self.window, self.colors = tuple(item_shape), 2**scales, colors
@@ -233,11 +227,10 @@ class OutlineMaps(nn.Module):
             width=width,
             scales=scales,
             convolutions=convolutions,
-            generator=generator,
+            generator=options["generator"],
         )
         features, height, columns = self.features.out_shape
         self.out_shape = (1 + channels + features, height, columns)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, items: Float[Tensor, "batch ..."]

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import final
+from typing import Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import NonNegativeFloat, Size, check_arguments
+from farfield.core.internal import FactoryOptions, NonNegativeFloat, Size, take_factory_arguments
 from farfield.functional.internal import default_layer, noisy_linear
 
 
@@ -50,26 +49,23 @@ class NoisyLinear(nn.Module):
         lamb2022, section 10.4.5; Fortunato et al. 2018, section 3.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         in_features: Size,
         out_features: Size,
         *,
         noise_scale: NonNegativeFloat = 0.5,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.noise_size = in_features + out_features
-        mean = default_layer(in_features, out_features, generator)
+        mean = default_layer(in_features, out_features, options["generator"])
         self.weight, self.bias = mean.weight, mean.bias
         scale = noise_scale / in_features**0.5
         self.weight_scale = nn.Parameter(torch.full_like(self.weight, scale))
         self.bias_scale = nn.Parameter(torch.full_like(self.bias, scale))
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, x: Float[Tensor, "*batch feature"], noise: Float[Tensor, "*_ both"] | None = None
@@ -128,7 +124,7 @@ class QuantileHead(nn.Module):
         lamb2022, section 10.4.5; Dabney et al. 2018, equation 4; Wang et al. 2016, equation 9.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         in_features: Size,
@@ -137,11 +133,10 @@ class QuantileHead(nn.Module):
         hidden_size: Size = 512,
         num_cosines: Size = 64,
         noise_scale: NonNegativeFloat = 0.5,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         self.cosine = default_layer(num_cosines, in_features, generator)
 
         def stream(outputs: int) -> nn.ModuleList:
@@ -153,7 +148,6 @@ class QuantileHead(nn.Module):
         self.value, self.advantage = stream(1), stream(num_outputs)
         layers = (*self.value, *self.advantage)
         *self._noise_ends, self.noise_size = accumulate(layer.noise_size for layer in layers)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, cast, final
+from typing import ClassVar, Unpack, cast, final
 
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
-from torch.types import Device
 
-from farfield.core.internal import Size, check_arguments
+from farfield.core.internal import FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import (
     Overlay,
     as_fractions,
@@ -62,7 +61,7 @@ class AnalogyEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (128, 128, 3),
@@ -70,11 +69,10 @@ class AnalogyEncoder(nn.Module):
         out_features: Size = 256,
         hidden_size: Size = 256,
         coordinates: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         if len(item_shape) != 3 or any(s % _STRIDES for s in item_shape[:2]):
             raise ValueError(
                 "item_shape must be (height, width, channel) with sides that are multiples of "
@@ -93,7 +91,6 @@ class AnalogyEncoder(nn.Module):
             xavier_layer(number, hidden_size, generator) for number in (pixels, hidden_size)
         )
         self.output = xavier_layer(hidden_size, out_features, generator)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, items: Shaped[Tensor, "item height width channel"]

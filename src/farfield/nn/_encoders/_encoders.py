@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, final
+from typing import ClassVar, Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Size, check_arguments
+from farfield.core.internal import FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import kaiming_normal_, relu_layer, uninitialized
 
 _CHANNELS = 32
@@ -31,21 +30,18 @@ class GrayEncoder(nn.Module):
         ValueError: If a side or `out_features` is below 1.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (32, 32),
         *,
         out_features: Size = 128,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.item_shape = check_item_shape(item_shape)
         self.out_features = out_features
-        self._build(generator)
-        self.to(device=device, dtype=dtype)
+        self._build(options["generator"])
 
     def _build(self, generator: torch.Generator | None) -> None:
         """Build the layers for `item_shape` and `out_features`."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, final
+from typing import ClassVar, Final, Unpack, final
 
-import torch
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.types import Device
 
-from farfield.core.internal import Size, check_arguments
+from farfield.core.internal import FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import default_layer, fan_in_uniform_, uninitialized
 from farfield.nn._encoders._encoders import check_items
 
@@ -45,7 +43,7 @@ class FrameEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (64, 64),
@@ -53,11 +51,10 @@ class FrameEncoder(nn.Module):
         out_features: Size = 10,
         channels: Size = 32,
         hidden_size: Size = 256,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         self._item_shape = _checked(item_shape)
         self.out_features = out_features
         self.convolutions = nn.ModuleList(
@@ -72,7 +69,6 @@ class FrameEncoder(nn.Module):
             for sizes in ((flat, hidden_size), (hidden_size, hidden_size))
         )
         self.output = default_layer(hidden_size, out_features, generator)
-        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every frame."""
@@ -110,7 +106,7 @@ class FrameDecoder(nn.Module):
         webb2020, section 4.3.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (64, 64),
@@ -119,11 +115,10 @@ class FrameDecoder(nn.Module):
         channels: Size = 32,
         hidden_size: Size = 256,
         squashed: bool = True,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         self._item_shape = _checked(item_shape)
         self.in_features = in_features
         self.squashed = squashed
@@ -143,7 +138,6 @@ class FrameDecoder(nn.Module):
             )
             for out in (*[channels] * (HALVINGS - 1), 1)
         )
-        self.to(device=device, dtype=dtype)
 
     def forward(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch height width"]:
         """Draw a frame for every embedding."""

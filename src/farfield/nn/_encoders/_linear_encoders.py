@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, final
+from typing import ClassVar, Unpack, final
 
 import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import PositiveFloat, Size, check_arguments
+from farfield.core.internal import FactoryOptions, PositiveFloat, Size, take_factory_arguments
 from farfield.functional.internal import as_fractions, uninitialized
 from farfield.nn._encoders._encoders import check_items
 
@@ -42,24 +41,21 @@ class LinearEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...],
         *,
         out_features: Size = 600,
         bound: PositiveFloat = 0.1,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.item_shape = tuple(item_shape)
         self.out_features = out_features
         layer = uninitialized(nn.Linear, math.prod(item_shape), out_features, bias=False)
         self.weight = layer.weight
-        nn.init.uniform_(self.weight, -bound, bound, generator=generator)
-        self.to(device=device, dtype=dtype)
+        nn.init.uniform_(self.weight, -bound, bound, generator=options["generator"])
 
     def forward(self, items: Shaped[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
         """Embed every item."""
@@ -94,7 +90,7 @@ class LinearDecoder(nn.Module):
         lamb2022, section 8.4.2, which says nothing of its decoder; this one is Farfield's choice.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...],
@@ -102,17 +98,14 @@ class LinearDecoder(nn.Module):
         *,
         bound: PositiveFloat = 0.1,
         first_bias: float = 0.0,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.item_shape = tuple(item_shape)
         self.in_features = in_features
         self.output = uninitialized(nn.Linear, in_features, math.prod(item_shape))
-        nn.init.uniform_(self.output.weight, -bound, bound, generator=generator)
+        nn.init.uniform_(self.output.weight, -bound, bound, generator=options["generator"])
         nn.init.constant_(self.output.bias, first_bias)
-        self.to(device=device, dtype=dtype)
 
     def forward(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*shape"]:
         """Decode every embedding."""
@@ -150,22 +143,19 @@ class WordEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         num_outputs: Size,
         *,
         out_features: Size = 200,
         bound: PositiveFloat = 0.1,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.num_outputs, self.out_features = num_outputs, out_features
         self.weight = nn.Parameter(torch.empty(num_outputs, out_features))
-        nn.init.uniform_(self.weight, -bound, bound, generator=generator)
-        self.to(device=device, dtype=dtype)
+        nn.init.uniform_(self.weight, -bound, bound, generator=options["generator"])
 
     def forward(self, items: Int[Tensor, "item 1"]) -> Float[Tensor, "item feature"]:
         """Embed every word."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, cast, final
+from typing import ClassVar, Unpack, cast, final
 
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import Depth, FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import (
     as_fractions,
     differing,
@@ -64,7 +63,7 @@ class MomentEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (128, 128, 3),
@@ -73,11 +72,10 @@ class MomentEncoder(nn.Module):
         num_maps: Size = 8,
         num_layers: Depth = 1,
         kernel_size: Size = 1,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         if kernel_size % 2 == 0:
             raise ValueError(f"kernel_size must be odd, got {kernel_size}")
         self.item_shape = check_color_shape(item_shape)
@@ -93,7 +91,6 @@ class MomentEncoder(nn.Module):
             for channels in (item_shape[2], *[num_maps] * (num_layers - 1))
         )
         self.output = xavier_layer(_MOMENTS * num_maps, out_features, generator)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, items: Shaped[Tensor, "item height width channel"]

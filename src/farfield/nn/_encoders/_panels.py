@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import ClassVar, Final, NamedTuple, cast, final
+from typing import ClassVar, Final, NamedTuple, Unpack, cast, final
 
 import torch
 from einops import rearrange
 from jaxtyping import Bool, Float, Int64, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import NonNegativeInt, Size, check_arguments
+from farfield.core.internal import FactoryOptions, NonNegativeInt, Size, take_factory_arguments
 from farfield.functional.internal import (
     as_fractions,
     kaiming_normal_,
@@ -57,23 +56,20 @@ class PanelEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (80, 80),
-        *,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.item_shape = check_item_shape(item_shape)
         height, width = (-(-side // 2**_HALVINGS) for side in item_shape)
         self.out_features = height * width * _CHANNELS
         self.convolutions = nn.ModuleList(
-            _convolution(number, generator) for number in (1, *[_CHANNELS] * (_HALVINGS - 1))
+            _convolution(number, options["generator"])
+            for number in (1, *[_CHANNELS] * (_HALVINGS - 1))
         )
-        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Shaped[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every item."""
@@ -174,7 +170,7 @@ class FigureEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (80, 80),
@@ -183,11 +179,10 @@ class FigureEncoder(nn.Module):
         margin: NonNegativeInt | None = None,
         num_kinds: Size = 12,
         hidden_size: Size = 32,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         self.item_shape = check_item_shape(item_shape)
         margin = min(item_shape) // 20 if margin is None else margin
         self.cells, self.margin = cells, margin
@@ -220,7 +215,6 @@ class FigureEncoder(nn.Module):
             return nn.Sequential(hidden, nn.ReLU(), output)
 
         self.kind, self.scale = network(num_kinds, 1), network(1, 0.1)
-        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Shaped[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every item."""

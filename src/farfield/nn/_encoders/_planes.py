@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import ClassVar, Final, final
+from typing import ClassVar, Final, Unpack, final
 
-import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import Depth, FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import (
     NFMRules,
     as_fractions,
@@ -56,18 +54,17 @@ class PlanesEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (19, 7, 7),
         *,
         convolutions: tuple[tuple[Size, Size, Size], ...] = VIEWS,
         out_features: Size = 128,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         if len(item_shape) != 3:
             raise ValueError(
                 f"item_shape must be (channel, height, width), got {item_shape}; choose another "
@@ -88,7 +85,6 @@ class PlanesEncoder(nn.Module):
         )
         rows = channels[-1] * math.prod(sides)
         self.output = relu_layer(rows, out_features, generator)
-        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Shaped[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
         """Embed every item."""
@@ -129,7 +125,7 @@ class PlanesNFMEncoder(nn.Module):
         lamb2022, section 10.4.5.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (19, 7, 7),
@@ -138,11 +134,10 @@ class PlanesNFMEncoder(nn.Module):
         out_features: Size = 128,
         rules: NFMRules | None = None,
         passes: Depth = 2,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         encoder = PlanesEncoder(
             item_shape, convolutions=convolutions, out_features=out_features, generator=generator
         )
@@ -155,7 +150,6 @@ class PlanesNFMEncoder(nn.Module):
             rules=rules or NFMRules(key_size=32, value_size=32, top_k=4, space_to_depth=False),
             generator=generator,
         )
-        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Shaped[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
         """Embed every item."""

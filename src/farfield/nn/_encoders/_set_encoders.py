@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import ClassVar, Unpack, final
 
 import torch
 from einops import rearrange
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
-from torch.types import Device
 
-from farfield.core.internal import Size, check_arguments
+from farfield.core.internal import FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import as_fractions, default_layer
 from farfield.nn._encoders._encoders import check_items, image_shape
 
@@ -47,7 +46,7 @@ class PatchEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (3, 32, 32),
@@ -55,11 +54,10 @@ class PatchEncoder(nn.Module):
         patch_size: Size = 4,
         out_features: Size = 192,
         positions: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         channels, height, width = image_shape(item_shape)
         if height % patch_size or width % patch_size:
             raise ValueError(
@@ -74,7 +72,6 @@ class PatchEncoder(nn.Module):
         self.positions = (
             _drawn((self.num_elements, out_features), 0.02, generator) if positions else None
         )
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, items: Shaped[Tensor, "item *channel height width"]
@@ -124,17 +121,16 @@ class ComponentEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (5,),
         *,
         out_features: Size = 64,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         if len(item_shape) != 1:
             raise ValueError(f"item_shape must be the size of a vector, got {item_shape}")
         self.item_shape = tuple(item_shape)
@@ -142,7 +138,6 @@ class ComponentEncoder(nn.Module):
         self.num_elements = item_shape[0]
         self.weight = _drawn((out_features,), 1.0, generator)
         self.positions = _drawn((self.num_elements, out_features), 1.0, generator)
-        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "item element"]) -> Float[Tensor, "item element _"]:
         """Embed the numbers of every item."""

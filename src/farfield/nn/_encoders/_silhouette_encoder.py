@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import ClassVar, Unpack, final
 
 import torch
 from jaxtyping import Float, Int64, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Size, check_arguments
+from farfield.core.internal import FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import as_fractions, is_recorded, silhouette_moments, xavier_layer
 from farfield.nn._encoders._encoders import check_color_shape, check_items, coordinates
 
@@ -59,18 +58,17 @@ class SilhouetteEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (128, 128, 3),
         *,
         num_maps: Size = 12,
         map_features: Size = 64,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         if num_maps < 2:
             raise ValueError(f"num_maps must be 2 or more, to compete, got {num_maps}")
         self.item_shape = check_color_shape(item_shape)
@@ -78,7 +76,6 @@ class SilhouetteEncoder(nn.Module):
         drawn = torch.rand(num_maps, item_shape[2], generator=generator)
         self.colors = nn.Parameter(F.normalize(drawn.pow(3), dim=1))
         self.output = xavier_layer(_MOMENTS, map_features, generator)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, items: Shaped[Tensor, "item height width channel"]

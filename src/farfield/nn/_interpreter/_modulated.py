@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import NamedTuple, final
+from typing import NamedTuple, Unpack, final
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.types import Device
 
-from farfield.core.internal import NonNegativeFloat, Size, check_arguments
+from farfield.core.internal import FactoryOptions, NonNegativeFloat, Size, take_factory_arguments
 from farfield.functional.internal import (
     ModulatedLayer,
     RelativePositionParameters,
@@ -59,19 +58,17 @@ class RelativePosition(nn.Module):
         gondal2021, section 4.2, after the released code.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         grid: tuple[Size, Size],
         num_heads: Size,
         key_size: Size,
         code_size: Size,
-        *,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         rows, columns = self.grid = grid
 
         def drawn(*shape: int) -> nn.Parameter:
@@ -86,7 +83,6 @@ class RelativePosition(nn.Module):
         self.column_embedding = drawn(2 * columns - 1, key_size)
         self.row_head, self.column_head = linear(key_size), linear(key_size)
         self.row_code, self.column_code = linear(code_size), linear(code_size)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, codes: Float[Tensor, "function code"], num_items: int
@@ -148,7 +144,7 @@ class ModLin(nn.Module):
 
     bias: nn.Parameter | None
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         in_features: Size,
@@ -156,11 +152,10 @@ class ModLin(nn.Module):
         code_size: Size,
         *,
         bias: bool = True,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         self.in_features, self.out_features = in_features, out_features
         self.code_size = code_size
         if in_features < 2:
@@ -171,7 +166,6 @@ class ModLin(nn.Module):
         self.weight = _uniform((out_features, in_features), generator)
         self.code_weight = _uniform((in_features, code_size), generator)
         self.bias = nn.Parameter(torch.zeros(out_features)) if bias else None
-        self.to(device=device, dtype=dtype)
 
     def layer(self, codes: Float[Tensor, "function code"]) -> ModulatedLayer:
         """Build the layer for these codes, for `farfield.functional`."""
@@ -215,24 +209,20 @@ class ModMLP(nn.Module):
         gondal2021, section 2, equation 5.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         sizes: tuple[Size, ...],
         code_size: Size,
-        *,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         if len(sizes) < 2:
             raise ValueError(f"sizes must name the features in and out at least, got {sizes}")
         self.layers = nn.ModuleList(
-            ModLin(inputs, outputs, code_size, generator=generator)
+            ModLin(inputs, outputs, code_size, generator=options["generator"])
             for inputs, outputs in pairwise(sizes)
         )
-        self.to(device=device, dtype=dtype)
 
     def modulated(self, codes: Float[Tensor, "function code"]) -> tuple[ModulatedLayer, ...]:
         """Build the layers for these codes, for `farfield.functional`."""
@@ -295,7 +285,7 @@ class ModAttn(nn.Module):
         gondal2021, section 2, equations 6 to 8.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         num_features: Size,
@@ -304,11 +294,10 @@ class ModAttn(nn.Module):
         num_heads: Size = 4,
         key_size: Size | None = None,
         eps: NonNegativeFloat = 1e-6,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         if num_features % num_heads:
             raise ValueError(
                 f"num_heads must divide the {num_features} features of an element, got "
@@ -322,7 +311,6 @@ class ModAttn(nn.Module):
         self.key = ModLin(num_features, keys, code_size, bias=False, generator=generator)
         self.value = ModLin(*sizes, generator=generator)
         self.out = ModLin(*sizes, generator=generator)
-        self.to(device=device, dtype=dtype)
 
     def modulated(self, codes: Float[Tensor, "function code"]) -> AttentionLayers:
         """Build the layers for these codes, for `farfield.functional`."""

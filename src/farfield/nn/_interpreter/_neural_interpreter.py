@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
+from typing import Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import (
+    Depth,
+    FactoryOptions,
+    Size,
+    check_arguments,
+    take_factory_arguments,
+)
 from farfield.functional.internal import ScriptTrace, default_layer, self_attention, xavier_layer
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._interpreter._script import Script
@@ -59,7 +64,7 @@ class PreNormTransformer(nn.Module):
         Dosovitskiy et al. 2021, equations 2 and 3; gondal2021, section 4.2 (Baseline).
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         num_features: Size,
@@ -67,9 +72,7 @@ class PreNormTransformer(nn.Module):
         num_layers: Depth = 8,
         num_heads: Size = 4,
         feedforward_size: Size | None = None,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         width = num_features if feedforward_size is None else feedforward_size
@@ -77,10 +80,9 @@ class PreNormTransformer(nn.Module):
             raise ValueError(f"num_heads must divide num_features={num_features}, got {num_heads}")
         self.num_features = num_features
         self.blocks = nn.ModuleList(
-            _Block(num_features, num_heads, width, generator) for _ in range(num_layers)
+            _Block(num_features, num_heads, width, options["generator"]) for _ in range(num_layers)
         )
         self.norm = nn.LayerNorm(num_features)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self,
@@ -200,8 +202,8 @@ class NeuralInterpreter(nn.Module):
         torch.Size([2, 9, 32])
     """
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — two are torch's
+    @take_factory_arguments()
+    def __init__(
         self,
         num_features: Size,
         num_functions: Size = 5,
@@ -211,9 +213,7 @@ class NeuralInterpreter(nn.Module):
         *,
         syntax: Syntax | None = None,
         grid: tuple[Size, Size] | None = None,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.num_features, self.num_lines, self.grid = num_features, num_lines, grid
@@ -226,11 +226,10 @@ class NeuralInterpreter(nn.Module):
                 num_lines,
                 syntax=self.syntax,
                 grid=grid,
-                generator=generator,
+                generator=options["generator"],
             )
             for _ in range(num_scripts)
         )
-        self.to(device=device, dtype=dtype)
 
     @classmethod
     def released(

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import final
+from typing import Unpack, final
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import (
+    Depth,
+    FactoryOptions,
+    Size,
+    check_arguments,
+    take_factory_arguments,
+)
 from farfield.functional.internal import (
     LineParameters,
     LineRules,
@@ -67,7 +72,7 @@ class LineOfCode(nn.Module):
 
     position: RelativePosition | None
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         num_features: Size,
@@ -75,11 +80,10 @@ class LineOfCode(nn.Module):
         *,
         instructions: Instructions | None = None,
         grid: tuple[Size, Size] | None = None,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         self.instructions = own = instructions or Instructions()
         self.norm1 = nn.LayerNorm(num_features)
         self.attention = ModAttn(
@@ -99,7 +103,6 @@ class LineOfCode(nn.Module):
         self.norm2 = nn.LayerNorm(num_features)
         hidden = num_features if own.hidden_size is None else own.hidden_size
         self.mlp = ModMLP((num_features, hidden, num_features), code_size, generator=generator)
-        self.to(device=device, dtype=dtype)
 
     def functional(
         self,
@@ -212,8 +215,8 @@ class Script(nn.Module):
     codes: Tensor
     bandwidth: Tensor
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — two are torch's
+    @take_factory_arguments()
+    def __init__(
         self,
         num_features: Size,
         num_functions: Size = 5,
@@ -222,11 +225,10 @@ class Script(nn.Module):
         *,
         syntax: Syntax | None = None,
         grid: tuple[Size, Size] | None = None,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         self.num_features, self.num_iterations = num_features, num_iterations
         self.num_fixed = 0
         self.syntax = own = syntax or Syntax()
@@ -251,7 +253,6 @@ class Script(nn.Module):
         self._set("codes", codes, learned=functions.learned_codes)
         bandwidth = torch.tensor(float(matching.bandwidth))
         self._set("bandwidth", bandwidth, learned=matching.learned_bandwidth)
-        self.to(device=device, dtype=dtype)
 
     @property
     def num_functions(self) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.types import Device
 
-from farfield.core.internal import Size, check_arguments
+from farfield.core.internal import FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import TypingParameters, default_layer, type_inference
 
 
@@ -41,23 +40,21 @@ class TypeInference(nn.Module):
         gondal2021, section 2, equation 2.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         num_features: Size,
         type_size: Size,
         *,
         hidden_size: Size | None = None,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         hidden = num_features if hidden_size is None else hidden_size
         self.norm = nn.LayerNorm(num_features)
         self.hidden = default_layer(num_features, hidden, generator)
         self.out = default_layer(hidden, type_size, generator)
-        self.to(device=device, dtype=dtype)
 
     def functional(self) -> TypingParameters:
         """Return the weights for `farfield.functional.internal.type_inference`."""

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.types import Device
 
 from farfield.core import stream
-from farfield.core.internal import NonNegativeInt, Size, check_arguments, forked_generators
+from farfield.core.internal import (
+    FactoryOptions,
+    NonNegativeInt,
+    Size,
+    forked_generators,
+    take_factory_arguments,
+)
 from farfield.functional.internal import (
     NFMRead,
     NFMRules,
@@ -198,16 +203,14 @@ class NFM(nn.Module):
         (torch.Size([2, 16, 3, 3]), 2)
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         num_features: tuple[Size, ...],
         *,
         first_reader: NonNegativeInt = 0,
         rules: NFMRules | None = None,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         if not num_features:
@@ -220,10 +223,11 @@ class NFM(nn.Module):
         self.num_features, self.first_reader = num_features, first_reader
         self.rules = rules or NFMRules()
         self.layers = nn.ModuleList(
-            NFMLayer(features, self.rules, reads=layer >= first_reader, generator=generator)
+            NFMLayer(
+                features, self.rules, reads=layer >= first_reader, generator=options["generator"]
+            )
             for layer, features in enumerate(num_features)
         )
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, x: Float[Tensor, "batch ..."], written: Sequence[WrittenState] = (), *, layer: int

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Unpack, final
 
 import torch
 from einops import rearrange
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import Depth, Size, take_factory_arguments
 from farfield.functional.internal import (
     NFMRules,
     WrittenState,
@@ -18,7 +17,7 @@ from farfield.functional.internal import (
     nfm_read,
     xavier_layer,
 )
-from farfield.nn._recurrent._sequence_layer import SequenceLayer
+from farfield.nn._recurrent._sequence_layer import LayerOptions, SequenceLayer
 from farfield.nn._recurrent._states import State
 
 
@@ -80,8 +79,8 @@ class CausalTransformer(SequenceLayer):
 
     growing_axis = 2
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — six are torch's
+    @take_factory_arguments(SequenceLayer)
+    def __init__(
         self,
         input_size: Size,
         hidden_size: Size,
@@ -92,13 +91,11 @@ class CausalTransformer(SequenceLayer):
         window: Size | None = None,
         layer_heads: Size | None = None,
         layer_top_k: Size = 5,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[LayerOptions],
     ) -> None:
+        generator = options["generator"]
         width = 4 * hidden_size if feedforward_size is None else feedforward_size
-        super().__init__(input_size, hidden_size, batch_first=batch_first)
+        super().__init__(input_size, hidden_size, **options)
         if hidden_size % num_heads:
             raise ValueError(f"num_heads must divide hidden_size={hidden_size}, got {num_heads}")
         self.window, self.layer_heads, self.layer_top_k = window, layer_heads, layer_top_k
@@ -117,7 +114,6 @@ class CausalTransformer(SequenceLayer):
             _Block(hidden_size, num_heads, width, window, generator) for _ in range(num_layers)
         )
         self.norm = nn.LayerNorm(hidden_size)
-        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         return (x.new_zeros(len(self.blocks), x.shape[1], 0, self.hidden_size),) * 2

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Unpack, final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import Depth, Size, take_factory_arguments
 from farfield.functional.internal import (
     causal_convolution,
     gated_delta_rule,
@@ -26,6 +25,7 @@ from farfield.nn._recurrent._residual_blocks import (
     by_head,
     wide_zeros,
 )
+from farfield.nn._recurrent._sequence_layer import LayerOptions, SequenceLayer
 from farfield.nn._recurrent._states import State
 
 _EPS = 1e-6
@@ -81,7 +81,7 @@ class GatedDeltaNet(ResidualLayer):
         have 1e-6 added, as in the released code: without it the gradient of zeros is infinite.
     """
 
-    @check_arguments
+    @take_factory_arguments(SequenceLayer)
     def __init__(  # noqa: PLR0913 — six are torch's
         self,
         input_size: Size,
@@ -95,10 +95,7 @@ class GatedDeltaNet(ResidualLayer):
         gated: bool = True,
         negative_eigenvalues: bool = True,
         feedforward_size: Units | None = None,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[LayerOptions],
     ) -> None:
         key = head_size(3 * hidden_size // 4, num_heads) if key_size is None else key_size
         units = 8 * hidden_size // 3 if feedforward_size is None else feedforward_size
@@ -108,14 +105,15 @@ class GatedDeltaNet(ResidualLayer):
             hidden_size,
             num_layers,
             lambda _: _Mixer(
-                hidden_size, *sizes, generator, gated=gated, negative=negative_eigenvalues
+                hidden_size,
+                *sizes,
+                options["generator"],
+                gated=gated,
+                negative=negative_eigenvalues,
             ),
             centered=False,
             feedforward_size=units,
-            batch_first=batch_first,
-            device=device,
-            dtype=dtype,
-            generator=generator,
+            **options,
         )
 
 

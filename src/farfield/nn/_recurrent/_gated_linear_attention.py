@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Unpack, final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Depth, PositiveFloat, Size, check_arguments
+from farfield.core.internal import Depth, PositiveFloat, Size, take_factory_arguments
 from farfield.functional.internal import gated_linear_attention, xavier_layer
 from farfield.nn._recurrent._residual_blocks import (
     Mixer,
@@ -19,6 +18,7 @@ from farfield.nn._recurrent._residual_blocks import (
     by_head,
     wide_zeros,
 )
+from farfield.nn._recurrent._sequence_layer import LayerOptions, SequenceLayer
 from farfield.nn._recurrent._states import State
 
 
@@ -66,7 +66,7 @@ class GatedLinearAttention(ResidualLayer):
         yang2024, section 4.4.
     """
 
-    @check_arguments
+    @take_factory_arguments(SequenceLayer)
     def __init__(  # noqa: PLR0913 — six are torch's
         self,
         input_size: Size,
@@ -79,10 +79,7 @@ class GatedLinearAttention(ResidualLayer):
         gate_rank: Size = 16,
         gate_normalizer: PositiveFloat = 16.0,
         feedforward_size: Units | None = None,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[LayerOptions],
     ) -> None:
         key = head_size(hidden_size // 2, num_heads) if key_size is None else key_size
         value = head_size(hidden_size, num_heads) if value_size is None else value_size
@@ -92,13 +89,10 @@ class GatedLinearAttention(ResidualLayer):
             input_size,
             hidden_size,
             num_layers,
-            lambda _: _Mixer(hidden_size, *sizes, gate_normalizer, generator),
+            lambda _: _Mixer(hidden_size, *sizes, gate_normalizer, options["generator"]),
             centered=False,
             feedforward_size=units,
-            batch_first=batch_first,
-            device=device,
-            dtype=dtype,
-            generator=generator,
+            **options,
         )
 
 

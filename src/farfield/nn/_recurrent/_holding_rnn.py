@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import Unpack, final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Dropout, FractionBelowOne, NonNegativeInt, Size, check_arguments
+from farfield.core.internal import (
+    Dropout,
+    FractionBelowOne,
+    NonNegativeInt,
+    Size,
+    take_factory_arguments,
+)
 from farfield.functional.internal import holding_recurrence, linear, uninitialized
-from farfield.nn._recurrent._sequence_layer import SequenceLayer
+from farfield.nn._recurrent._sequence_layer import LayerOptions, SequenceLayer
 from farfield.nn._recurrent._states import State
 
 HOLD = 2.0
@@ -80,8 +85,8 @@ class HoldingRNN(SequenceLayer):
         Farfield's own.
     """
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — six are torch's
+    @take_factory_arguments(SequenceLayer)
+    def __init__(
         self,
         input_size: Size,
         hidden_size: Size,
@@ -91,12 +96,10 @@ class HoldingRNN(SequenceLayer):
         dropout: Dropout = 0.0,
         min_added: FractionBelowOne | None = None,
         min_update: FractionBelowOne = 0.0,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first)
+        super().__init__(input_size, hidden_size, **options)
+        generator = options["generator"]
         self.held_size = hidden_size - num_sums
         if num_groups == GROUPS and self.held_size > 0:
             num_groups = next(n for n in range(GROUPS, 0, -1) if self.held_size % n == 0)
@@ -122,7 +125,6 @@ class HoldingRNN(SequenceLayer):
             nn.init.orthogonal_(self.weight_hh[:held], generator=generator)
             spread = 0.3 / math.sqrt(held)
             nn.init.normal_(self.weight_hh[held:], std=spread, generator=generator)
-        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         return (x.new_zeros(1, x.shape[1], self.hidden_size),)

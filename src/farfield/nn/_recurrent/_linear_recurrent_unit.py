@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import Unpack, final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import Depth, Size, take_factory_arguments
 from farfield.functional import linear_recurrence
 from farfield.functional.internal import ring_spectrum, xavier_layer
-from farfield.nn._recurrent._sequence_layer import SequenceLayer
+from farfield.nn._recurrent._sequence_layer import LayerOptions, SequenceLayer
 from farfield.nn._recurrent._states import State
 
 
@@ -57,8 +56,8 @@ class LinearRecurrentUnit(SequenceLayer):
         orvieto2023, section 3 and table 8; here with layer normalization.
     """
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — six are torch's
+    @take_factory_arguments(SequenceLayer)
+    def __init__(
         self,
         input_size: Size,
         hidden_size: Size,
@@ -67,13 +66,11 @@ class LinearRecurrentUnit(SequenceLayer):
         state_size: Size | None = None,
         radius: tuple[float, float] = (0.9, 0.999),
         max_phase: float = 2 * math.pi,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[LayerOptions],
     ) -> None:
+        generator = options["generator"]
         self.state_size = hidden_size if state_size is None else state_size
-        super().__init__(input_size, hidden_size, batch_first=batch_first)
+        super().__init__(input_size, hidden_size, **options)
         self.encode = xavier_layer(input_size, hidden_size, generator)
         blocks = []
         for _ in range(num_layers):
@@ -82,7 +79,6 @@ class LinearRecurrentUnit(SequenceLayer):
             )
             blocks.append(_Block(hidden_size, *spectrum, generator))
         self.blocks = nn.ModuleList(blocks)
-        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         wide = torch.promote_types(x.dtype, torch.float32)

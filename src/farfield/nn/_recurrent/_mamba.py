@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import Unpack, final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import Depth, Size, take_factory_arguments
 from farfield.functional.internal import (
     causal_convolution,
     default_layer,
@@ -19,6 +18,7 @@ from farfield.functional.internal import (
     uninitialized,
 )
 from farfield.nn._recurrent._residual_blocks import Convolution, Mixer, ResidualLayer, wide_zeros
+from farfield.nn._recurrent._sequence_layer import LayerOptions, SequenceLayer
 from farfield.nn._recurrent._states import State
 
 
@@ -68,7 +68,7 @@ class Mamba(ResidualLayer):
         gu2023, section 3 and equation 4; grazzi2025, section 4, for eigenvalues in [−1, 1].
     """
 
-    @check_arguments
+    @take_factory_arguments(SequenceLayer)
     def __init__(  # noqa: PLR0913 — six are torch's
         self,
         input_size: Size,
@@ -81,10 +81,7 @@ class Mamba(ResidualLayer):
         kernel_size: Size = 4,
         negative_eigenvalues: bool = False,
         euler: bool = False,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[LayerOptions],
     ) -> None:
         inner = 2 * hidden_size if inner_size is None else inner_size
         steps = -(-hidden_size // 16) if rank is None else rank
@@ -94,13 +91,10 @@ class Mamba(ResidualLayer):
             hidden_size,
             num_layers,
             lambda _: _Mixer(
-                sizes, num_layers, generator, negative=negative_eigenvalues, euler=euler
+                sizes, num_layers, options["generator"], negative=negative_eigenvalues, euler=euler
             ),
             centered=False,
-            batch_first=batch_first,
-            device=device,
-            dtype=dtype,
-            generator=generator,
+            **options,
         )
 
 

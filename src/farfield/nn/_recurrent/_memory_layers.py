@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Unpack, final
 
 import torch
 from torch import Tensor, nn
-from torch.types import Device
 
-from farfield.core.internal import Size, check_arguments
+from farfield.core.internal import Size, take_factory_arguments
 from farfield.functional.internal import (
     DNCParameters,
     DNCState,
@@ -28,7 +27,7 @@ from farfield.functional.internal import (
     uninitialized,
     xavier_layer,
 )
-from farfield.nn._recurrent._sequence_layer import SequenceLayer, slot_size_of
+from farfield.nn._recurrent._sequence_layer import LayerOptions, SequenceLayer, slot_size_of
 from farfield.nn._recurrent._states import State
 
 
@@ -68,7 +67,7 @@ class NTMLayer(SequenceLayer):
         graves2014; webb2021, appendix A.3.5; the rival of lamb2022, section 8.4.1.
     """
 
-    @check_arguments
+    @take_factory_arguments(SequenceLayer)
     def __init__(
         self,
         input_size: Size,
@@ -76,18 +75,15 @@ class NTMLayer(SequenceLayer):
         *,
         num_slots: Size = 16,
         slot_size: Size = 32,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first)
+        super().__init__(input_size, hidden_size, **options)
+        generator = options["generator"]
         units = controller_size(hidden_size, slot_size)
         self.controller = lstm_controller(input_size + slot_size, units, generator)
         self.heads = ntm_heads(units, slot_size, generator)
         self.memory = nn.Parameter(torch.empty(num_slots, slot_size))
         nn.init.xavier_normal_(self.memory, generator=generator)
-        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         batch, (slots, size) = x.shape[1], self.memory.shape
@@ -160,8 +156,8 @@ class DNC(SequenceLayer):
         network's; the rival of lamb2022, section 8.4.1.
     """
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — five are torch's
+    @take_factory_arguments(SequenceLayer)
+    def __init__(
         self,
         input_size: Size,
         hidden_size: Size,
@@ -169,18 +165,15 @@ class DNC(SequenceLayer):
         num_slots: Size = 16,
         slot_size: Size = 16,
         num_heads: Size = 1,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first)
+        super().__init__(input_size, hidden_size, **options)
+        generator = options["generator"]
         self.num_slots, self.slot_size, self.num_heads = num_slots, slot_size, num_heads
         units = controller_size(hidden_size, num_heads * slot_size)
         self.controller = lstm_controller(input_size + num_heads * slot_size, units, generator)
         rows = sum(dnc_interface_sizes(num_heads, slot_size))
         self.interface = linear_layer(units, rows, generator)
-        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         units, heads = self.controller.hidden_size, self.num_heads
@@ -238,19 +231,17 @@ class EntNet(SequenceLayer):
         the rival of lamb2022, section 8.4.1.
     """
 
-    @check_arguments
+    @take_factory_arguments(SequenceLayer)
     def __init__(
         self,
         input_size: Size,
         hidden_size: Size,
         *,
         num_slots: Size = 4,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first)
+        super().__init__(input_size, hidden_size, **options)
+        generator = options["generator"]
         size = slot_size_of(hidden_size, num_slots)
         self.encode = xavier_layer(input_size, size, generator)
         self.keys = nn.Parameter(torch.empty(num_slots, size))
@@ -261,7 +252,6 @@ class EntNet(SequenceLayer):
         for layer in (self.slot, self.key, self.input):
             nn.init.normal_(layer.weight, std=0.1, generator=generator)
         self.slope = nn.Parameter(torch.ones(size))
-        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         return (self.keys.expand(1, x.shape[1], -1, -1),)
@@ -323,8 +313,8 @@ class RelationalMemoryCore(SequenceLayer):
         queries, keys and values; the rival of lamb2022, section 8.4.1.
     """
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — five are torch's
+    @take_factory_arguments(SequenceLayer)
+    def __init__(
         self,
         input_size: Size,
         hidden_size: Size,
@@ -333,12 +323,9 @@ class RelationalMemoryCore(SequenceLayer):
         num_heads: Size = 4,
         unit_gates: bool = True,
         forget_bias: float = 1.0,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first)
+        super().__init__(input_size, hidden_size, **options)
         self.num_slots, self.num_heads = num_slots, num_heads
         self.slot_size = size = slot_size_of(hidden_size, num_slots)
         if size % num_heads:
@@ -350,7 +337,7 @@ class RelationalMemoryCore(SequenceLayer):
             )
 
         def drawn(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
-            return xavier_layer(inputs, outputs, generator, bias=bias)
+            return xavier_layer(inputs, outputs, options["generator"], bias=bias)
 
         gates = 3 * (size if unit_gates else 1)
         self.encode = drawn(input_size, size)
@@ -360,7 +347,6 @@ class RelationalMemoryCore(SequenceLayer):
         self.gates_input = drawn(input_size, gates)
         self.gates_hidden = drawn(size, gates, bias=False)
         nn.init.constant_(self.gates_input.bias[: gates // 3], forget_bias)
-        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         eye = torch.eye(self.num_slots, self.slot_size, dtype=x.dtype, device=x.device)

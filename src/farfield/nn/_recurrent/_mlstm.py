@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import Unpack, final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import Depth, Size, take_factory_arguments
 from farfield.functional.internal import (
     MLSTMState,
     block_linear,
@@ -27,6 +26,7 @@ from farfield.nn._recurrent._residual_blocks import (
     wide_linear,
     wide_zeros,
 )
+from farfield.nn._recurrent._sequence_layer import LayerOptions, SequenceLayer
 from farfield.nn._recurrent._states import State
 
 
@@ -79,7 +79,7 @@ class MLSTM(ResidualLayer):
         beck2024, section 2.3, figure 11 and appendix A.
     """
 
-    @check_arguments
+    @take_factory_arguments(SequenceLayer)
     def __init__(  # noqa: PLR0913 — six are torch's
         self,
         input_size: Size,
@@ -92,10 +92,7 @@ class MLSTM(ResidualLayer):
         kernel_size: Size = 4,
         exponential_forget: bool = False,
         first_stabilizer: float | None = None,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[LayerOptions],
     ) -> None:
         inner = 2 * hidden_size if inner_size is None else inner_size
         check_heads(inner, num_heads, "inner_size")
@@ -112,15 +109,12 @@ class MLSTM(ResidualLayer):
             lambda _: _Mixer(
                 sizes,
                 num_layers,
-                generator,
+                options["generator"],
                 exponential_forget=exponential_forget,
                 first_stabilizer=start,
             ),
             centered=True,
-            batch_first=batch_first,
-            device=device,
-            dtype=dtype,
-            generator=generator,
+            **options,
         )
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import ClassVar, Unpack, final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import NonNegativeInt, Size, check_arguments
+from farfield.core.internal import NonNegativeInt, Size, take_factory_arguments
 from farfield.functional import Indexed
 from farfield.functional.internal import linear, uninitialized
-from farfield.nn._recurrent._sequence_layer import SequenceLayer
+from farfield.nn._recurrent._sequence_layer import LayerOptions, SequenceLayer
 from farfield.nn._recurrent._states import State
 
 GAIN = 2.0
@@ -77,8 +76,8 @@ class RegisterMachine(SequenceLayer):
 
     _runs_indexed: ClassVar[bool] = True
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — six are torch's
+    @take_factory_arguments(SequenceLayer)
+    def __init__(
         self,
         input_size: Size,
         hidden_size: Size,
@@ -88,12 +87,10 @@ class RegisterMachine(SequenceLayer):
         num_counters: NonNegativeInt = 8,
         num_registers: Size = 8,
         rounded: bool = False,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first)
+        super().__init__(input_size, hidden_size, **options)
+        generator = options["generator"]
         states = num_automata * num_states
         held = hidden_size - states - num_counters
         if held < num_registers or held % num_registers:
@@ -115,7 +112,6 @@ class RegisterMachine(SequenceLayer):
         with torch.no_grad():
             nn.init.normal_(self.weight_ih, generator=generator)
             nn.init.normal_(self.weight_hh, std=STEERED, generator=generator)
-        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         first = x.new_zeros(1, x.shape[1], self.hidden_size)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated, cast
+from typing import Annotated, Unpack, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Limits
+from farfield.core.internal import Limits, take_factory_arguments
 from farfield.functional.internal import uninitialized, xavier_layer
-from farfield.nn._recurrent._sequence_layer import SequenceLayer
+from farfield.nn._recurrent._sequence_layer import LayerOptions, SequenceLayer
 from farfield.nn._recurrent._states import State
 
 Units = Annotated[int, Limits(at_least=0, at_most=2**24)]
@@ -57,7 +56,8 @@ class ResidualLayer(SequenceLayer):
         gelu: As in `GatedFeedforward`.
     """
 
-    def __init__(  # noqa: PLR0913
+    @take_factory_arguments(SequenceLayer)
+    def __init__(
         self,
         input_size: int,
         hidden_size: int,
@@ -67,12 +67,10 @@ class ResidualLayer(SequenceLayer):
         centered: bool,
         feedforward_size: int = 0,
         gelu: bool = False,
-        batch_first: bool,
-        device: Device,
-        dtype: torch.dtype | None,
-        generator: torch.Generator | None,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first)
+        super().__init__(input_size, hidden_size, **options)
+        generator = options["generator"]
         self.encode = xavier_layer(input_size, hidden_size, generator)
         mixers = [mixer(number) for number in range(num_layers)]
         feedforwards = [
@@ -86,7 +84,6 @@ class ResidualLayer(SequenceLayer):
             for mixed, feedforward in zip(mixers, feedforwards, strict=True)
         )
         self.norm = _norm(hidden_size, centered=centered)
-        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         states = [cast("_Block", block).mixer.first_state(x) for block in self.blocks]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
+from farfield.core.internal import FactoryOptions, take_factory_arguments
 from farfield.functional import Indexed
 from farfield.nn._input_checks import check_dtype, check_input_size
 from farfield.nn._operator import OneOperator
@@ -17,6 +18,12 @@ from farfield.nn._recurrent._states import State, checked_state
 
 Run = Callable[[Any, State], tuple[Tensor, State]]
 """Function from inputs `(time, batch, feature)` and a state to outputs and the last state."""
+
+
+class LayerOptions(FactoryOptions, total=False):
+    """Options of every layer over sequences."""
+
+    batch_first: bool
 
 
 class SequenceLayer(OneOperator):
@@ -39,7 +46,16 @@ class SequenceLayer(OneOperator):
     _runs_indexed: ClassVar[bool] = False  # else `_run` gets the sequence gathered
     growing_axis: ClassVar[int | None] = None
 
-    def __init__(self, input_size: int, hidden_size: int, *, batch_first: bool) -> None:
+    @take_factory_arguments()
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        *,
+        batch_first: bool = False,
+        **options: Unpack[FactoryOptions],
+    ) -> None:
+        del options
         super().__init__()
         self.input_size, self.hidden_size, self.batch_first = input_size, hidden_size, batch_first
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import Unpack, final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import Depth, Size, take_factory_arguments
 from farfield.functional.internal import (
     SLSTMState,
     block_linear,
@@ -27,6 +26,7 @@ from farfield.nn._recurrent._residual_blocks import (
     by_head,
     wide_zeros,
 )
+from farfield.nn._recurrent._sequence_layer import LayerOptions, SequenceLayer
 from farfield.nn._recurrent._states import State
 
 
@@ -74,8 +74,8 @@ class SLSTM(ResidualLayer):
         beck2024, section 2.2, figure 10 and appendix A.
     """
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — six are torch's
+    @take_factory_arguments(SequenceLayer)
+    def __init__(
         self,
         input_size: Size,
         hidden_size: Size,
@@ -85,10 +85,7 @@ class SLSTM(ResidualLayer):
         kernel_size: Size = 4,
         exponential_forget: bool = False,
         feedforward_size: Units | None = None,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[LayerOptions],
     ) -> None:
         check_heads(hidden_size, num_heads, "hidden_size")
         units = 4 * hidden_size // 3 if feedforward_size is None else feedforward_size
@@ -101,16 +98,13 @@ class SLSTM(ResidualLayer):
                 num_heads,
                 kernel_size,
                 number / max(1, num_layers - 1),
-                generator,
+                options["generator"],
                 exponential_forget=exponential_forget,
             ),
             centered=True,
             feedforward_size=units,
             gelu=True,
-            batch_first=batch_first,
-            device=device,
-            dtype=dtype,
-            generator=generator,
+            **options,
         )
 
 

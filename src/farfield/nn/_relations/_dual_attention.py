@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import final
+from typing import Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import Depth, FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import default_layer
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._interpreter._type_inference import check_set
@@ -61,7 +60,7 @@ class DualAttention(nn.Module):
         lafferty2024, section 2.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         num_features: Size,
@@ -70,11 +69,10 @@ class DualAttention(nn.Module):
         num_relational_heads: Size = 2,
         num_relations: Size | None = None,
         symmetric: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         heads = num_heads + num_relational_heads
         if num_features % heads:
             raise ValueError(
@@ -106,7 +104,6 @@ class DualAttention(nn.Module):
         )
         nn.init.kaiming_uniform_(self.relation, a=math.sqrt(5), generator=generator)
         self.symbol, self.relational_output = layer(relational), layer(relational, relational)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self,
@@ -183,7 +180,7 @@ class DualAttentionTransformer(nn.Module):
         lafferty2024, section 3.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(  # noqa: PLR0913 — sizes of a Transformer and of relations
         self,
         num_features: Size,
@@ -196,11 +193,10 @@ class DualAttentionTransformer(nn.Module):
         feedforward_size: Size | None = None,
         norm_first: bool = True,
         symmetric: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         self.num_features = num_features
         self.symbols = symbols(num_features)
         width = num_features if feedforward_size is None else feedforward_size
@@ -220,7 +216,6 @@ class DualAttentionTransformer(nn.Module):
             )
             for _ in range(num_layers)
         )
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self,

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Final, Literal, final
+from typing import Final, Literal, Unpack, final
 
 import torch
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Depth, Size, check_arguments
+from farfield.core.internal import Depth, FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import default_layer
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._interpreter._type_inference import check_set
@@ -117,7 +116,7 @@ class RelationalCrossAttention(nn.Module):
         altabaa2024, section 2.2.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         num_features: Size,
@@ -126,11 +125,10 @@ class RelationalCrossAttention(nn.Module):
         head_size: Size | None = None,
         activation: Activation = "softmax",
         bias: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         if head_size is None and num_features % num_heads:
             raise ValueError(f"num_heads must divide num_features={num_features}, got {num_heads}")
         width = num_features if head_size is None else head_size * num_heads
@@ -139,7 +137,6 @@ class RelationalCrossAttention(nn.Module):
         self.key = default_layer(num_features, width, generator, bias=bias)
         self.value = default_layer(num_features, width, generator, bias=bias)
         self.output = default_layer(width, num_features, generator, bias=bias)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self,
@@ -228,8 +225,8 @@ class Abstractor(nn.Module):
         altabaa2024, section 2.4.
     """
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — sizes of a Transformer, and two choices of the text
+    @take_factory_arguments()
+    def __init__(
         self,
         num_features: Size,
         *,
@@ -240,9 +237,7 @@ class Abstractor(nn.Module):
         activation: Activation = "softmax",
         self_attention: bool = True,
         released: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -250,11 +245,16 @@ class Abstractor(nn.Module):
         width = num_features if feedforward_size is None else feedforward_size
         self.layers = nn.ModuleList(
             _AbstractorLayer(
-                num_features, num_heads, width, activation, self_attention, released, generator
+                num_features,
+                num_heads,
+                width,
+                activation,
+                self_attention,
+                released,
+                options["generator"],
             )
             for _ in range(num_layers)
         )
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Literal, final
+from typing import Literal, Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import PositiveFloat, Size, check_arguments
+from farfield.core.internal import FactoryOptions, PositiveFloat, Size, take_factory_arguments
 from farfield.functional.internal import default_layer
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._interpreter._type_inference import check_set
@@ -116,7 +115,7 @@ class RelationalConvolution(nn.Module):
         altabaa2023, sections 2 and 3.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(  # noqa: PLR0913 — numbers of relations, filters and groups
         self,
         num_features: Size,
@@ -131,11 +130,10 @@ class RelationalConvolution(nn.Module):
         num_groups: Size | None = None,
         num_items: Size | None = None,
         beta: PositiveFloat = 1.0,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         if (num_groups is None) != (num_items is None):
             raise ValueError(
                 "num_groups and num_items belong together, got "
@@ -151,7 +149,6 @@ class RelationalConvolution(nn.Module):
         if num_groups is not None and num_items is not None:
             logits = torch.randn(num_groups, num_items, generator=generator, device="cpu")
             self.logits = nn.Parameter(logits)
-        self.to(device=device, dtype=dtype)
 
     def forward(self, x: Float[Tensor, "batch item feature"]) -> Float[Tensor, "batch _ _"]:
         """Filter the relations of every set of objects."""
@@ -208,7 +205,7 @@ class GroupAttentionConvolution(nn.Module):
         altabaa2023, section 3.3.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(  # noqa: PLR0913 — numbers of relations, filters and groups
         self,
         num_features: Size,
@@ -222,11 +219,10 @@ class GroupAttentionConvolution(nn.Module):
         positions: bool = False,
         symmetric: bool = True,
         aggregator: Aggregator | None = None,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         self.num_features, self.group_size, self.positions = num_features, group_size, positions
         self.inside = _GroupFilters(
             num_features, num_relations, projection_size, num_filters, group_size, symmetric,
@@ -236,7 +232,6 @@ class GroupAttentionConvolution(nn.Module):
         queries = torch.randn(num_groups * group_size, width, generator=generator, device="cpu")
         self.queries = nn.Parameter(queries)
         self.key = default_layer(num_features, width, generator, bias=False)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self,

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import Unpack, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.types import Device
 
-from farfield.core.internal import Depth, PositiveFloat, Size, check_arguments
+from farfield.core.internal import (
+    Depth,
+    FactoryOptions,
+    PositiveFloat,
+    Size,
+    take_factory_arguments,
+)
 from farfield.functional.internal import default_layer, uniform_weights_, uninitialized
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._interpreter._type_inference import check_set
@@ -56,7 +61,7 @@ class SlotAttention(nn.Module):
 
     first_noise: Tensor
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         num_features: Size,
@@ -65,11 +70,10 @@ class SlotAttention(nn.Module):
         num_iterations: Depth = 3,
         feedforward_size: Size = 128,
         eps: PositiveFloat = 1e-8,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         self.num_features, self.num_slots = num_features, num_slots
         self.num_iterations, self.eps = num_iterations, eps
         self.mean = nn.Parameter(torch.empty(1, 1, num_features, device="cpu"))
@@ -90,7 +94,6 @@ class SlotAttention(nn.Module):
         self.fc2 = default_layer(feedforward_size, num_features, generator)
         noise = torch.randn(num_slots, num_features, generator=generator, device="cpu")
         self.register_buffer("first_noise", noise)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self,

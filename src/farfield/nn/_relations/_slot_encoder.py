@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, final
+from typing import Annotated, ClassVar, Unpack, final
 
 import torch
 from einops import rearrange
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
-from torch.types import Device
 
-from farfield.core.internal import Limits, Size, check_arguments
+from farfield.core.internal import FactoryOptions, Limits, Size, take_factory_arguments
 from farfield.functional.internal import (
     as_fractions,
     default_layer,
@@ -66,7 +65,7 @@ class SlotEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (128, 128),
@@ -75,11 +74,10 @@ class SlotEncoder(nn.Module):
         num_features: Size = 64,
         num_halvings: _Halvings = 0,
         split: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         channels, _, _ = image_shape(item_shape)
         self.item_shape = tuple(item_shape)
         self.num_elements, self.split = num_slots, split
@@ -103,7 +101,6 @@ class SlotEncoder(nn.Module):
         self.fc1 = default_layer(num_features, num_features, generator)
         self.fc2 = default_layer(num_features, num_features, generator)
         self.slots = SlotAttention(num_features, num_slots=num_slots, generator=generator)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, items: Shaped[Tensor, "item *channel height width"]
@@ -162,7 +159,7 @@ class SlotDecoder(nn.Module):
         locatello2020, appendix E.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         item_shape: tuple[Size, ...] = (128, 128),
@@ -170,11 +167,10 @@ class SlotDecoder(nn.Module):
         *,
         channels: Size = 64,
         num_doublings: _Doublings = 4,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         planes, height, width = image_shape(item_shape)
         scale = 2**num_doublings
         if height % scale or width % scale:
@@ -203,7 +199,6 @@ class SlotDecoder(nn.Module):
         self.output = fan_in_uniform_(
             uninitialized(nn.Conv2d, channels, planes + 1, 3, padding=1), generator
         )
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, slots: Float[Tensor, "batch slot feature"]

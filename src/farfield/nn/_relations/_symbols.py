@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import Unpack, final
 
 import torch
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.types import Device
 
-from farfield.core.internal import Size, check_arguments
+from farfield.core.internal import FactoryOptions, Size, take_factory_arguments
 from farfield.functional.internal import default_layer, sinusoidal_position
 from farfield.nn._interpreter._type_inference import check_set
 
@@ -57,21 +56,18 @@ class PositionalSymbols(nn.Module):
         altabaa2024, section 2.3.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         num_features: Size,
         *,
         num_symbols: Size = 64,
         sinusoidal: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.num_features, self.sinusoidal = num_features, sinusoidal
-        self.symbols = _normal(generator, num_symbols, num_features)
-        self.to(device=device, dtype=dtype)
+        self.symbols = _normal(options["generator"], num_symbols, num_features)
 
     def forward(
         self, x: Float[Tensor, "batch item feature"]
@@ -110,21 +106,18 @@ class RelativeSymbols(nn.Module):
         lafferty2024, section 2.3.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         num_features: Size,
         *,
         reach: Size = 16,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         self.num_features, self.reach = num_features, reach
         self.symbols = nn.Parameter(torch.empty(2 * reach + 1, num_features, device="cpu"))
-        nn.init.xavier_uniform_(self.symbols, generator=generator)
-        self.to(device=device, dtype=dtype)
+        nn.init.xavier_uniform_(self.symbols, generator=options["generator"])
 
     def forward(
         self, x: Float[Tensor, "batch item feature"]
@@ -165,7 +158,7 @@ class SymbolLibrary(nn.Module):
         lafferty2024, section 2.3 (symbolic attention); altabaa2024.
     """
 
-    @check_arguments
+    @take_factory_arguments()
     def __init__(
         self,
         num_features: Size,
@@ -173,18 +166,16 @@ class SymbolLibrary(nn.Module):
         num_symbols: Size = 16,
         num_heads: Size = 1,
         bias: bool = True,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
+        generator = options["generator"]
         if num_features % num_heads:
             raise ValueError(f"num_heads must divide num_features={num_features}, got {num_heads}")
         self.num_features, self.num_heads = num_features, num_heads
         self.templates = _normal(generator, num_symbols, num_features)
         self.symbols = _normal(generator, num_symbols, num_features)
         self.query = default_layer(num_features, num_features, generator, bias=bias)
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, x: Float[Tensor, "batch item feature"]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, final
+from typing import Any, Unpack, final
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
-from torch.types import Device
 
-from farfield.core.internal import Depth, Dropout, Size, check_arguments
+from farfield.core.internal import Depth, Dropout, FactoryOptions, Size, take_factory_arguments
 from farfield.functional import Indexed
 from farfield.functional.internal import RIMsOutputs, RIMsTrace, rims, rims_trace
 from farfield.nn._recurrent._fused_layers import run_layers
@@ -81,8 +80,8 @@ class RIMs(SequenceLayer):
 
     _runs_indexed = True
 
-    @check_arguments
-    def __init__(  # noqa: PLR0913 — seven are torch's
+    @take_factory_arguments()
+    def __init__(
         self,
         input_size: Size,
         hidden_size: Size,
@@ -93,9 +92,7 @@ class RIMs(SequenceLayer):
         wiring: Wiring | None = None,
         batch_first: bool = False,
         dropout: Dropout = 0.0,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-        generator: torch.Generator | None = None,
+        **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__(input_size, hidden_size, batch_first=batch_first)
         self.num_layers, self.num_mechanisms, self.num_active = (
@@ -108,10 +105,9 @@ class RIMs(SequenceLayer):
         inputs = [input_size, *[hidden_size] * (num_layers - 1)]
         size = hidden_size // num_mechanisms
         self.layers = nn.ModuleList(
-            Mechanisms(features, num_mechanisms, size, num_active, wired, generator)
+            Mechanisms(features, num_mechanisms, size, num_active, wired, options["generator"])
             for features, wired in zip(inputs, self._wirings(), strict=True)
         )
-        self.to(device=device, dtype=dtype)
 
     @classmethod
     def released(
