@@ -13,10 +13,8 @@ series alone. No value is chosen by a test: steps, widths and rate are those of 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
@@ -31,10 +29,18 @@ from torch.nn import functional as F
 
 from benchmarks import _pages
 from benchmarks._report import bar
-from benchmarks.guide import BATCH, RATE, OverPositions, package_folder
+from benchmarks.guide import BATCH, RATE, OverPositions
 from farfield.metrics import paired_interval
 from farfield.nn import DivisiveNorm1d, RIMs
 from farfield.records import environment
+from farfield.tasks._sequences._series_files import (
+    PARTS,
+    read_series,
+    series_files,
+    shifted,
+    standardized,
+)
+from farfield.tasks._sequences._shifted_series import MISSING
 
 RESULTS: Final = _pages.RESULTS / "series"
 CLASSES: Final = (
@@ -45,6 +51,11 @@ NUMBERS: Final = ("Covid3Month",)
 LENGTH: Final = 48
 """Steps of a series; longer and shorter series are resampled."""
 STEPS: Final = 150
+CHANGES: Final = (
+    "unchanged", "amplitude × 2", "amplitude / 2", "offset + 1", "speed × 1.5", "speed / 1.5",
+    "6 steps late", "30 % of steps missing",
+)  # fmt: skip
+"""Name of each change on the page, in the order of `shifted`."""
 MOST_TESTED: Final = 200
 PAIRS: Final = {
     "context norm": "no norm",
@@ -100,94 +111,38 @@ class Series:
         return int(self.y.max()) + 1 if self.y.dtype == np.int64 else 1
 
 
-def read_ts(path: Path) -> tuple[NDArray[np.float64], list[str]]:
-    """Read series of any lengths, each resampled to `LENGTH` steps, and their labels.
-
-    Args:
-        path: A file of the format ts.
-
-    Raises:
-        ValueError: If the file has no data, or a series of missing steps alone.
-    """
-    lines = path.read_text(encoding="utf-8").splitlines()
-    begin = [i for i, line in enumerate(lines) if line.strip().lower() == "@data"]
-    if not begin:
-        raise ValueError(f"{path.name} must have a line @data, got none in {len(lines)} lines")
-    rows = [line.split(":") for line in lines[begin[0] + 1 :] if line.strip()]
-    x = [[resample(one.split(","), path.name) for one in row[:-1]] for row in rows]
-    return np.array(x), [row[-1].strip() for row in rows]
-
-
-def resample(texts: list[str], name: str) -> NDArray[np.float64]:
-    """Resample a channel by straight lines between its known steps.
-
-    Args:
-        texts: Its values; `?` or `NaN` for a missing step.
-        name: Name of the file, for errors.
-    """
-    values = np.array([math.nan if text.strip() == "?" else float(text) for text in texts])
-    known = np.flatnonzero(np.isfinite(values))
-    if not len(known):
-        raise ValueError(f"{name} must have a known step in each channel, got none")
-    return np.interp(np.linspace(0, len(values) - 1, LENGTH), known, values[known])
-
-
-def read_set(folder: Path, name: str) -> Series:
+def read_set(name: str) -> Series:
     """Read a set.
 
     Args:
-        folder: Folder of the data of aeon.
         name: Name of the set.
+
+    Raises:
+        ValueError: If the files of aeon are not found.
     """
-    parts = [read_ts(folder / name / f"{name}_{part}.ts") for part in ("TRAIN", "TEST")]
-    mean, spread = (
-        parts[0][0].mean((0, 2), keepdims=True),
-        parts[0][0].std((0, 2), keepdims=True),
-    )
-    spread = np.where(spread > 0, spread, 1)
+    files = series_files(None, name)
+    parts = [read_series(files[part], LENGTH) for part in PARTS]
     if name in NUMBERS:
         raw = [np.array(labels, float) for _, labels in parts]
         targets = [((y - raw[0].mean()) / raw[0].std()).astype(np.float32) for y in raw]
     else:
         kinds = {label: number for number, label in enumerate(sorted({*parts[0][1]}))}
         targets = [np.array([kinds[label] for label in labels]) for _, labels in parts]
-    items = [((x - mean) / spread).astype(np.float32) for x, _ in parts]
+    items = standardized(*(x for x, _ in parts))
     chosen = np.random.Generator(np.random.Philox(key=0)).permutation(len(items[1]))[:MOST_TESTED]
     return Series(
         name=name, x=items[0], y=targets[0], test_x=items[1][chosen], test_y=targets[1][chosen]
     )
 
 
-def shifted(x: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
-    """Change series in each way, by the name of the regime.
+def changed(x: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+    """Change series in each way, by the name of the regime on the page.
 
     Args:
         x: Standardized series, `(item, channel, time)`.
     """
-    time = np.arange(LENGTH)
-
-    def at(places: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Read series between steps; beyond the ends the end is held."""
-        places = places.clip(0, LENGTH - 1)
-        low = np.floor(places).astype(int)
-        high, part = np.minimum(low + 1, LENGTH - 1), (places - low).astype(np.float32)
-        found: NDArray[np.float32] = (1 - part) * x[..., low] + part * x[..., high]
-        return found
-
-    lost = np.random.Generator(np.random.Philox(key=1)).random((len(x), 1, LENGTH)) < 0.3
-    lost[..., 0] = False
-    last = np.maximum.accumulate(np.where(lost, 0, time), axis=-1)
-    held = np.take_along_axis(x, np.broadcast_to(last, x.shape), axis=-1)
-    return {
-        "unchanged": x,
-        "amplitude × 2": 2 * x,
-        "amplitude / 2": x / 2,
-        "offset + 1": x + 1,
-        "speed × 1.5": at(1.5 * time),
-        "speed / 1.5": at(time / 1.5),
-        "6 steps late": at(time - 6.0),
-        "30 % of steps missing": held,
-    }
+    lost = np.random.Generator(np.random.Philox(key=1)).random((len(x), 1, LENGTH)) < MISSING
+    return dict(zip(CHANGES, shifted(x, lost).values(), strict=True))
 
 
 # --- Contenders -----------------------------------------------------------------------------------
@@ -327,16 +282,10 @@ def measure(options: Options) -> Iterator[dict[str, Any]]:
 
     Args:
         options: The options.
-
-    Raises:
-        ValueError: If the files of aeon are not found.
     """
-    root = package_folder("aeon")
-    if root is None:
-        raise ValueError("aeon must be installed or unpacked on the path: farfield[series]")
     for name in options.sets or (*CLASSES, *NUMBERS):
-        data = read_set(root / "datasets" / "data", name)
-        regimes = shifted(data.test_x)
+        data = read_set(name)
+        regimes = changed(data.test_x)
         scores: dict[str, dict[str, list[float]]] = {}
         for kind in (*NETWORKS, "nearest neighbor", "ridge on random kernels"):
             asked = [answers(data, kind, seed) for seed in range(options.networks)]

@@ -479,6 +479,7 @@ DIFFERING = {
     "core dropout objective tied": "ren2017/ptb-beyond",
     "core encoder learning_rate": "lamb2022/dispute",
     "core learning_rate": "lamb2022/state",
+    "core learning_rate model": "lamb2022/series",
     "core encoder learning_rate steps": "gondal2021/digits",
     "core encoder starts_from": "gondal2021/k-mnist",
     "core learning_rate objective": "ren2017/ptb-table-4 ptb-table-7 ptb-table-7-released",

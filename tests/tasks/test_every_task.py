@@ -52,6 +52,7 @@ from farfield.tasks._images import _image_generation
 from farfield.tasks._rules._abstract_rules import RuleTask
 from farfield.tasks.internal import Candidates, NeedsFiles, with_validation
 from tasks import image_sets
+from tasks import test_shifted_series as series
 from tasks.test_grid_rules import small
 
 SMALL = {"problems_per_regime": 20, "image_size": 64}
@@ -118,6 +119,7 @@ ROWS: dict[str, Callable[[Path], ProblemTask]] = {
         training="sr/train", tests=("sr/train",), patch=12, shave=2, stride=20
     ),
     "grid-rules": lambda folder: small(folder, test_problems=40),
+    "shifted-series": series.small,
     "word-text": lambda folder: WordText(folder=str(folder / "text"), steps=4),
 }  # fmt: skip
 """A small task of every name."""
@@ -213,7 +215,9 @@ def pictures(problems: Problems) -> list[bytes]:
     return [one.numpy().tobytes() for one in shown]
 
 
-LACK_VALIDATION = {"image-classes", "image-generation", "stacked-mnist", "super-resolution"}
+LACK_VALIDATION = {
+    "image-classes", "image-generation", "shifted-series", "stacked-mnist", "super-resolution",
+}  # fmt: skip
 """Tasks whose training lacks the images that are held out for validation."""
 
 

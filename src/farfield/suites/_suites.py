@@ -18,7 +18,7 @@ _RMTS, _DISTRIBUTION = "relational-match-to-sample", "distribution-of-three"
 _ADDING, _LONGER, _MORE = (
     "lstm-600/validation", ("length-200", "length-1000"), ("terms-3", "terms-4")
 )  # fmt: skip
-_STATE = "lamb2022/state"
+_STATE, _SERIES = "lamb2022/state", "lamb2022/series"
 _RECURRENT = (
     "as torch.nn.LSTM with batch_first: forward(x) gives (outputs, state) for "
     "x (batch, time, input_size), and it has hidden_size"
@@ -150,6 +150,16 @@ SUITES: Final[dict[str, Suite]] = {
         items=tuple(
             Item(task, _STATE, f"{task}/lstm/length-41-500")
             for task in dict.fromkeys(claim.group for claim in TABLES[_STATE].claims)
+        ),
+    ),
+    "series": Suite(
+        about="Nine real sets of series, shifted in the tests: amplitude, offset, speed, lateness",
+        part="core",
+        reads=_RECURRENT,
+        seeds=3,
+        items=tuple(
+            Item(name, _SERIES, f"{name}/lstm/unchanged")
+            for name in dict.fromkeys(claim.group for claim in TABLES[_SERIES].claims)
         ),
     ),
     "set": Suite(

@@ -58,6 +58,7 @@ from farfield.tasks._sequences._memory import Adding as Adding
 from farfield.tasks._sequences._memory import Copying as Copying
 from farfield.tasks._sequences._sequential_mnist import SequentialMNIST as SequentialMNIST
 from farfield.tasks._sequences._set_algorithms import SetAlgorithms as SetAlgorithms
+from farfield.tasks._sequences._shifted_series import ShiftedSeries as ShiftedSeries
 from farfield.tasks._sequences._symbol_sequences import SymbolSequences as SymbolSequences
 from farfield.tasks._squares._object_frames import DynamicObjects as DynamicObjects
 from farfield.tasks._squares._object_frames import ObjectFrames as ObjectFrames
@@ -102,6 +103,7 @@ TASKS: dict[str, type] = {
     "symbol-sequences": SymbolSequences,
     "chomsky-hierarchy": ChomskyHierarchy,
     "set-algorithms": SetAlgorithms,
+    "shifted-series": ShiftedSeries,
     "bouncing-balls": BouncingBalls,
     "fuzzy-boolean": FuzzyBoolean,
     "digits": Digits,

@@ -1,4 +1,4 @@
-"""Networks and recipe of the suite `state`: sequence layers on tasks of the Chomsky hierarchy."""
+"""Networks and recipes of the suites `state` and `series`: layers over sequences."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from typing import Final
 from farfield.experiments import (
     Cosine,
     Experiment,
+    Network,
     Recipe,
     SequenceNetwork,
     Spec,
     Warmup,
 )
+from farfield.models import LSTM
 from farfield.nn import (
     DNC,
     MLSTM,
     SLSTM,
     CausalTransformer,
+    ContextNorm,
     EntNet,
     GatedDeltaNet,
     GatedLinearAttention,
@@ -32,7 +35,7 @@ from farfield.nn import (
     RIMs,
 )
 from farfield.reproductions._grid import Cell
-from farfield.tasks import ChomskyHierarchy
+from farfield.tasks import ChomskyHierarchy, ShiftedSeries
 
 # Sizes, steps and batches are such that one network of an LSTM takes less than a minute on a core,
 # and 15 of them, one for each task, less than ten minutes on two.
@@ -76,6 +79,48 @@ def state(cell: Cell) -> Experiment:
         model=SequenceNetwork(core=core, encoder=Spec(LinearEncoder, out_features=32)),
         recipe=Recipe(
             steps=STEPS,
+            learning_rate=learning_rate,
+            batch_size=BATCH,
+            clip_norm=1.0,
+            schedule=Warmup(fraction=0.05, then=Cosine()),
+        ),
+    )
+
+
+SERIES_STEPS: Final = 200
+SERIES: Final[dict[str, str]] = {
+    name.lower().replace("_", "-"): name
+    for name in (
+        "ACSF1",
+        "ArrowHead",
+        "BasicMotions",
+        "Covid3Month_disc",
+        "GunPoint",
+        "ItalyPowerDemand",
+        "JapaneseVowels",
+        "OSULeaf",
+        "PickupGestureWiimoteZ",
+    )
+}
+"""Set of series by group."""
+
+
+def series(cell: Cell) -> Experiment:
+    """Train a layer over sequences on a set of series, none of them shifted."""
+    encoder = Spec(LinearEncoder, out_features=32)
+    if cell.row == "LSTM + context norm":
+        model: Network | SequenceNetwork = Network(
+            reasoner=Spec(LSTM, hidden_size=64), encoder=encoder, context=Spec(ContextNorm)
+        )
+        learning_rate = TURNING
+    else:
+        core, learning_rate = STATE_CORES[cell.row]
+        model = SequenceNetwork(core=core, encoder=encoder)
+    return Experiment(
+        task=ShiftedSeries(series=SERIES[cell.group]),  # type: ignore[arg-type]
+        model=model,
+        recipe=Recipe(
+            steps=SERIES_STEPS,
             learning_rate=learning_rate,
             batch_size=BATCH,
             clip_norm=1.0,
