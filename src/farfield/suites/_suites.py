@@ -18,7 +18,7 @@ _RMTS, _DISTRIBUTION = "relational-match-to-sample", "distribution-of-three"
 _ADDING, _LONGER, _MORE = (
     "lstm-600/validation", ("length-200", "length-1000"), ("terms-3", "terms-4")
 )  # fmt: skip
-_STATE, _SERIES = "lamb2022/state", "lamb2022/series"
+_STATE, _SERIES, _SETS = "lamb2022/state", "lamb2022/series", "lamb2022/algorithms"
 _RECURRENT = (
     "as torch.nn.LSTM with batch_first: forward(x) gives (outputs, state) for "
     "x (batch, time, input_size), and it has hidden_size"
@@ -119,6 +119,13 @@ SUITES: Final[dict[str, Suite]] = {
             Item("tinted-same-different", _VARIANTS, "tinted/esbn+tcn/tint-kept"),
         ),
     ),
+    "grids": Suite(
+        about="Do two pairs of colored grids follow one rule, with other tasks, colors and sizes",
+        part="reasoner",
+        reads="forward(z) gives (batch, num_outputs) for z (batch, time, in_features)",
+        seeds=2,
+        items=(Item("same rule", "webb2021/grids", "corelnet/new-tasks"),),
+    ),
     "varied": Suite(
         about="Two rules over images, where noise, shift, size, turn, light and font vary",
         part="reasoner",
@@ -150,6 +157,16 @@ SUITES: Final[dict[str, Suite]] = {
         items=tuple(
             Item(task, _STATE, f"{task}/lstm/length-41-500")
             for task in dict.fromkeys(claim.group for claim in TABLES[_STATE].claims)
+        ),
+    ),
+    "algorithms": Suite(
+        about="Five algorithms over sets of 1 to 16 elements, asked of 17 to 32 and of 100",
+        part="core",
+        reads=_RECURRENT,
+        seeds=1,
+        items=tuple(
+            Item(name, _SETS, f"{name}/lstm/length-17-32")
+            for name in dict.fromkeys(claim.group for claim in TABLES[_SETS].claims)
         ),
     ),
     "series": Suite(

@@ -1,7 +1,8 @@
-"""Networks and recipes of the suites `state` and `series`: layers over sequences."""
+"""Networks and recipes of the suites `state`, `algorithms` and `series`."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Final
 
 from farfield.experiments import (
@@ -35,7 +36,7 @@ from farfield.nn import (
     RIMs,
 )
 from farfield.reproductions._grid import Cell
-from farfield.tasks import ChomskyHierarchy, ShiftedSeries
+from farfield.tasks import ChomskyHierarchy, ProblemTask, SetAlgorithms, ShiftedSeries
 
 # Sizes, steps and batches are such that one network of an LSTM takes less than a minute on a core,
 # and 15 of them, one for each task, less than ten minutes on two.
@@ -46,6 +47,7 @@ TURNING: Final = 0.01
 """Learning rate of layers with gates on the state."""
 RESIDUAL: Final = 0.003
 """Learning rate of layers whose state is linear in the input, or none."""
+ENCODER: Final = Spec(LinearEncoder, out_features=32)
 STATE_CORES: Final[dict[str, tuple[Spec, float]]] = {
     "LSTM": (Spec(LSTMLayer, hidden_size=64), TURNING),
     "GRU": (Spec(GRULayer, hidden_size=64), TURNING),
@@ -69,22 +71,22 @@ STATE_CORES: Final[dict[str, tuple[Spec, float]]] = {
 
 def state(cell: Cell) -> Experiment:
     """Train a sequence layer on a task of the Chomsky hierarchy."""
-    core, learning_rate = STATE_CORES[cell.row]
-    return Experiment(
-        task=ChomskyHierarchy(
-            rule=cell.group,  # type: ignore[arg-type]
-            training_strings=STEPS * BATCH,
-            test_strings=(256, 4),
-        ),
-        model=SequenceNetwork(core=core, encoder=Spec(LinearEncoder, out_features=32)),
-        recipe=Recipe(
-            steps=STEPS,
-            learning_rate=learning_rate,
-            batch_size=BATCH,
-            clip_norm=1.0,
-            schedule=Warmup(fraction=0.05, then=Cosine()),
-        ),
+    task = ChomskyHierarchy(
+        rule=cell.group,  # type: ignore[arg-type]
+        training_strings=STEPS * BATCH,
+        test_strings=(256, 4),
     )
+    return _of_core(task, cell.row, STEPS)
+
+
+def algorithms(cell: Cell) -> Experiment:
+    """Train a sequence layer on an algorithm over a set that it reads element by element."""
+    task = SetAlgorithms(
+        algorithm=cell.group,  # type: ignore[arg-type]
+        training_strings=STEPS * BATCH,
+        test_strings=(500, 200),
+    )
+    return _of_core(task, cell.row, STEPS)
 
 
 SERIES_STEPS: Final = 200
@@ -107,20 +109,23 @@ SERIES: Final[dict[str, str]] = {
 
 def series(cell: Cell) -> Experiment:
     """Train a layer over sequences on a set of series, none of them shifted."""
-    encoder = Spec(LinearEncoder, out_features=32)
-    if cell.row == "LSTM + context norm":
-        model: Network | SequenceNetwork = Network(
-            reasoner=Spec(LSTM, hidden_size=64), encoder=encoder, context=Spec(ContextNorm)
-        )
-        learning_rate = TURNING
-    else:
-        core, learning_rate = STATE_CORES[cell.row]
-        model = SequenceNetwork(core=core, encoder=encoder)
+    task = ShiftedSeries(series=SERIES[cell.group])  # type: ignore[arg-type]
+    row, _, context = cell.row.partition(" + ")
+    experiment = _of_core(task, row, SERIES_STEPS)
+    if not context:
+        return experiment
+    model = Network(reasoner=Spec(LSTM, hidden_size=64), encoder=ENCODER, context=Spec(ContextNorm))
+    return dataclasses.replace(experiment, model=model)
+
+
+def _of_core(task: ProblemTask, row: str, steps: int) -> Experiment:
+    """Build the experiment of a sequence layer on a task, by the name of its row."""
+    core, learning_rate = STATE_CORES[row]
     return Experiment(
-        task=ShiftedSeries(series=SERIES[cell.group]),  # type: ignore[arg-type]
-        model=model,
+        task=task,
+        model=SequenceNetwork(core=core, encoder=ENCODER),
         recipe=Recipe(
-            steps=SERIES_STEPS,
+            steps=steps,
             learning_rate=learning_rate,
             batch_size=BATCH,
             clip_norm=1.0,

@@ -31,6 +31,7 @@ from farfield.nn import (
     ContextWhitening,
     ConvEncoder,
     MLPEncoder,
+    PlanesEncoder,
     PoseEncoder,
     RandomEncoder,
 )
@@ -43,6 +44,7 @@ from farfield.tasks import (
     DistributionOfN,
     DistributionOfThree,
     GlyphSet,
+    GridRules,
     IdentityRules,
     IdentityRulesMiddle,
     ProblemTask,
@@ -301,6 +303,10 @@ NOT_IDENTICAL_PROBLEMS: Final = 2_000
 VARIATIONS_STEPS: Final = 500
 VARIATIONS_PROBLEMS: Final = 1_000
 """Most problems of a set of `webb2021/variations`."""
+GRIDS_STEPS: Final = 1_000
+"""Steps of `webb2021/grids`: about eleven epochs, a minute or two of a core."""
+GRID_ENCODER: Final = Spec(PlanesEncoder, convolutions=((32, 4, 2), (32, 4, 2), (32, 3, 1)))
+"""Encoder of `webb2021/grids`: three convolutions on channels of colors."""
 VARIED: Final = "varied-"
 """Prefix of the groups of `webb2021/variations` in which training varies."""
 
@@ -361,6 +367,16 @@ def not_identical(cell: Cell) -> Experiment:
         training_variation=VARIATIONS[TRAINED_ON],
     )
     return _on(task, cell, NINE_TASKS_STEPS)
+
+
+def grids(cell: Cell) -> Experiment:
+    """Build the experiment of a cell of `webb2021/grids`: a reasoner over colored grids."""
+    task = GridRules()
+    if cell.row == BY_HAND:
+        return by_hand(task)
+    experiment = _on(task, cell, GRIDS_STEPS)
+    model = dataclasses.replace(experiment.model, encoder=GRID_ENCODER)  # type: ignore[type-var]
+    return dataclasses.replace(experiment, model=model)
 
 
 def variations(cell: Cell) -> Experiment:
