@@ -28,8 +28,15 @@ from farfield.experiments import (
 from farfield.experiments.internal import ScoredTrial, field_of, with_field
 from farfield.models import BottleneckMLP, CoRelNet
 from farfield.nn import LSTMLayer
-from farfield.objectives import CropAndFlip, Mixup
-from farfield.tasks import Copying, FewLabels, ProblemTask, PublishedVisualAnalogies, SameDifferent
+from farfield.objectives import CropAndFlip, GroupDRO, Mixup
+from farfield.tasks import (
+    Copying,
+    DigitDomains,
+    FewLabels,
+    ProblemTask,
+    PublishedVisualAnalogies,
+    SameDifferent,
+)
 
 JUDGE = Network(reasoner=Spec(CoRelNet))
 DENSE = ItemNetwork(core=Spec(BottleneckMLP))
@@ -183,6 +190,49 @@ def test_perturbed_validation_is_no_test() -> None:
     assert search(RATES, experiment=images, regime=ours).regime == ours
     with pytest.raises(ValueError, match=f"'validation' or '{ours}', got '{theirs}'"):
         search(RATES, experiment=images, regime=theirs)
+
+
+def domains(kind: Any = "rotated", **parts: Any) -> Experiment:
+    return experiment(DigitDomains(kind=kind, test="rotation-30"), model=DENSE, **parts)
+
+
+def test_each_training_domain_is_left_out_once_in_every_trial() -> None:
+    attack = FGSM(eps=0.1, of="rotation-30")
+    asked = search(
+        RATES, experiment=domains(perturbations=(attack,)), regime="left-out-domain", seeds=(4, 5)
+    )
+    assert [len(asked.scored(trial)) for trial in asked.trials] == [5, 5]
+    assert len({one.key for one in asked.experiments}) == 10
+    for trial in asked.trials:
+        for made, regime in asked.scored(trial):
+            assert isinstance(made.task, DigitDomains)
+            assert made.recipe == trial.experiment.recipe
+            assert made.task.test == regime not in (*made.task.domains, "rotation-30")
+            assert made.task.left_out == ("rotation-30",)  # the test is not looked at
+            assert len(made.task.domains) == 4
+            assert not made.perturbations
+    usual = search(RATES, experiment=domains())
+    assert [usual.scored(trial) for trial in usual.trials] == [
+        ((trial.experiment, "validation"),) for trial in usual.trials
+    ]
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (
+            experiment(),
+            "2 or more training domains where the objective is Supervised, got training",
+        ),
+        (
+            experiment(DigitDomains(), model=DENSE, objective=GroupDRO()),
+            "3 or more training domains where the objective is GroupDRO, got plus-90, plus-80",
+        ),
+    ],
+)
+def test_too_few_domains_to_leave_one_out_are_refused(made: Experiment, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        search(RATES, experiment=made, regime="left-out-domain")
 
 
 @pytest.mark.parametrize(

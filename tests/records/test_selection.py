@@ -9,10 +9,19 @@ import pytest
 import torch
 
 from farfield.execution import Here, jobs_of, run
-from farfield.experiments import Choice, Experiment, Recipe, Search, SequenceNetwork, Spec
+from farfield.experiments import (
+    Choice,
+    Experiment,
+    ItemNetwork,
+    Recipe,
+    Search,
+    SequenceNetwork,
+    Spec,
+)
+from farfield.models import BottleneckMLP
 from farfield.nn import LSTMLayer
 from farfield.records import Record, Score, Store, StoreError, selection_of, trials_frame
-from farfield.tasks import Copying
+from farfield.tasks import Copying, DigitDomains
 
 TASK = Copying(
     dormant=2,
@@ -67,6 +76,46 @@ def test_a_trial_that_diverged_is_kept_and_not_chosen(tmp_path: Path) -> None:
     found = selection_of(SEARCH, store)
     assert found.trials[1].scores == (0.99, None)
     assert found.best.values == (0.001,)
+
+
+def test_a_trial_counts_by_the_mean_over_domains_that_are_left_out(tmp_path: Path) -> None:
+    search = Search(
+        experiment=Experiment(
+            task=DigitDomains(kind="rotated", left_out=("rotation-15", "rotation-30")),
+            model=ItemNetwork(core=Spec(BottleneckMLP)),
+            recipe=Recipe(steps=2),
+        ),
+        over=(Choice(field="recipe.learning_rate", values=(0.1, 0.01, 0.001)),),
+        regime="left-out-domain",
+    )
+    scores = {
+        (0.1,): (0.9, 0.1, 0.2),  # the best on one domain
+        (0.01,): (0.5, 0.5, 0.5),
+        (0.001,): (0.9, 0.9, math.nan),
+    }
+    store = Store(tmp_path)
+    for trial in search.trials:
+        for (made, domain), value in zip(search.scored(trial), scores[trial.values], strict=True):
+            regimes = {"training": 1.0, "validation": float(value == 0.1), domain: value}
+            record = Record(
+                key=made.key,
+                experiment=made.to_json(),
+                seed=0,
+                steps=2,
+                scores=tuple(
+                    Score(step=2, regime=name, metric="accuracy", value=score, count=1)
+                    for name, score in regimes.items()
+                ),
+                seconds=1.0,
+                environment={},
+            )
+            store.write(record, {"w": torch.ones(1)})
+    found = selection_of(search, store)
+    assert [trial.scores for trial in found.trials] == [(pytest.approx(0.4),), (0.5,), (None,)]
+    assert found.chosen == {"recipe.learning_rate": 0.01}
+    assert found.of(search.experiment).task == search.experiment.task
+    assert "by left-out-domain accuracy" in str(found)
+    assert not found.is_oracle
 
 
 def test_a_missing_network_and_a_score_that_was_not_measured_are_named(tmp_path: Path) -> None:

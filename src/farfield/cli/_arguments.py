@@ -159,7 +159,8 @@ class Search(Training):
     metric: str | None = None
     """Name of the score to choose by; the metric of the task if not given."""
     regime: str = "validation"
-    """Name of the regime to choose on: validation."""
+    """Name of the regime to choose on: validation; where a task has several training domains also
+    left-out-domain, or oracle, which sees the test domain."""
     seeds: int = 1
     """Networks to train for each combination, seeds 0 to N-1."""
     out: Path | None = None

@@ -440,7 +440,11 @@ def search(command: Command, rest: Sequence[str]) -> None:
         check_trainable(experiment)
     jobs = jobs_of(asked.experiments, asked.seeds)
     store, console = Store(command.records), make_console()
-    labels = {trial.experiment.key: " ".join(map(str, trial.values)) for trial in asked.trials}
+    labels = {
+        one.key: " ".join(map(str, trial.values))
+        for trial in asked.trials
+        for one, _ in asked.scored(trial)
+    }
     train_missing(command, jobs, labels, store, console)
     found = selection_of(asked, store)
     if command.out is not None:
@@ -450,7 +454,12 @@ def search(command: Command, rest: Sequence[str]) -> None:
     lines = (
         f"Chosen: {found}",
         f"No score in {', '.join(others)} was read",
-        f"experiment {found.best.key} in {command.records}",
+        *(
+            f"experiment {one.key} in {command.records}"
+            for trial in asked.trials
+            if trial.experiment.key == found.best.key
+            for one, _ in asked.scored(trial)
+        ),
     )
     for line in lines:
         say(console, printable(line))

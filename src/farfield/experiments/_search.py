@@ -20,10 +20,21 @@ from farfield.experiments._experiment import Experiment, source_of_value
 from farfield.experiments._spec import field_of, with_field
 from farfield.metrics.internal import measure_of
 from farfield.tasks import VALIDATION
-from farfield.tasks.internal import ORACLE, SetScores, metric_of, with_validation
+from farfield.tasks.internal import (
+    ORACLE,
+    HasDomains,
+    SetScores,
+    domains_of,
+    metric_of,
+    with_validation,
+)
 
 SEARCHED: Final = ("model", "recipe", "objective", "starts_from")
 """Fields of an experiment that may be searched over: another task draws other problems."""
+LEFT_OUT: Final = "left-out-domain"
+"""Regime of a search in which each training domain is left out once and scored."""
+_FEWEST: Final = 3
+"""Fewest training domains of which one can be left out where a rule compares domains."""
 
 
 @final
@@ -109,10 +120,14 @@ class Search:
     trains networks without a record, and `selection_of(search, store)` chooses among them.
 
     A choice is made on problems that no test shows: the regime is `"validation"`, or one that a
-    perturbation makes from it. A task with several domains may have a regime `"oracle"` of held-out
-    problems of the test domain: a choice on it is an oracle's, and says so. The task is the same in
-    all trials: the experiment's, with validation problems where it has none. `Selection.of` gives
-    the experiment itself the values.
+    perturbation makes from it. The task is the same in all trials: the experiment's, with
+    validation problems where it has none. `Selection.of` gives the experiment itself the values.
+
+    A task with several training domains has two more regimes (Gulrajani and Lopez-Paz 2021).
+    `"validation"` is the held-out part of the training domains. `"left-out-domain"` trains one
+    network without each training domain and scores it there; a trial counts by the mean.
+    `"oracle"`, of tasks that have it, is the held-out part of the test domain: a choice on it is an
+    oracle's, and says so.
 
     Args:
         experiment: The experiment, with any values of the fields.
@@ -126,7 +141,8 @@ class Search:
 
     Raises:
         ValueError: If a field does not exist, takes no such value or is one of the task, a grid is
-            asked for over an interval, or the regime is one of the tests.
+            asked for over an interval, the regime is one of the tests, or too few domains remain
+            where one is left out.
 
     Example:
         >>> from farfield.experiments import Choice, Network, Recipe, Spec
@@ -213,8 +229,27 @@ class Search:
 
     @property
     def experiments(self) -> tuple[Experiment, ...]:
-        """Experiment of each trial."""
-        return tuple(trial.experiment for trial in self.trials)
+        """Experiments to train: one of each trial, or one for each domain that is left out."""
+        return tuple(one for trial in self.trials for one, _ in self.scored(trial))
+
+    def scored(self, trial: Trial) -> tuple[tuple[Experiment, str], ...]:
+        """List the experiments of a trial, each with the name of the regime that is scored.
+
+        Args:
+            trial: One of `trials`.
+        """
+        task = trial.experiment.task
+        if self.regime != LEFT_OUT or not isinstance(task, HasDomains):
+            return ((trial.experiment, self.regime),)
+        return tuple(
+            (
+                dataclasses.replace(
+                    trial.experiment, task=task.leaving_out(domain), perturbations=()
+                ),
+                domain,
+            )
+            for domain in task.domains
+        )
 
     def _combinations(self) -> Sequence[tuple[Any, ...]]:
         """List all combinations of values, or the drawn combinations."""
@@ -232,6 +267,10 @@ def _check_regime(experiment: Experiment, regime: str) -> None:
     names = [known.name for known in experiment.regimes]
     fitting = [name for name in names if experiment.unperturbed(name) == VALIDATION]
     fitting += [name for name in names if name == ORACLE]
+    fitting += [LEFT_OUT] * (len(domains_of(experiment.task)) > 1)
+    if regime == LEFT_OUT:
+        _check_left_out(experiment)
+        return
     if regime in fitting:
         return
     task = experiment.task.name
@@ -241,6 +280,18 @@ def _check_regime(experiment: Experiment, regime: str) -> None:
         f"regime must be {' or '.join(map(repr, fitting))}, got {regime!r} of {task}: nothing is "
         "chosen on problems of a test or of training"
     )
+
+
+def _check_left_out(experiment: Experiment) -> None:
+    """Raise `ValueError` unless a training domain can be left out."""
+    domains, rule = domains_of(experiment.task), experiment.objective
+    compares = getattr(rule, "by_domain", False)  # a user's rule may lack it
+    fewest = _FEWEST if compares else _FEWEST - 1
+    if len(domains) < fewest:
+        raise ValueError(
+            f"regime {LEFT_OUT!r} needs a task with {fewest} or more training domains where the "
+            f"objective is {type(rule).__name__}, got {', '.join(domains)}"
+        )
 
 
 def _check_metric(experiment: Experiment, metric: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import statistics
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -419,7 +420,12 @@ def selection_of(search: Search, store: Store) -> Selection:
                 values=trial.values,
                 key=trial.experiment.key,
                 scores=tuple(
-                    _score(_found(store, trial.experiment.key, seed), search)
+                    _mean_score(
+                        [
+                            _score(_found(store, one.key, seed), regime, search)
+                            for one, regime in search.scored(trial)
+                        ]
+                    )
                     for seed in search.seeds
                 ),
             )
@@ -435,16 +441,22 @@ def _found(store: Store, key: str, seed: int) -> Record:
     return record
 
 
-def _score(record: Record, search: Search) -> float | None:
+def _mean_score(scores: Sequence[float | None]) -> float | None:
+    """Compute the mean score of the networks of a trial and a seed; `None` if one diverged."""
+    finite = [score for score in scores if score is not None]
+    return statistics.fmean(finite) if len(finite) == len(scores) else None
+
+
+def _score(record: Record, regime: str, search: Search) -> float | None:
     """Find the score of a network; `None` if it diverged."""
-    if record.diverged(search.regime) is not None:
+    if record.diverged(regime) is not None:
         return None
     try:
-        return record.final(search.regime, search.chosen_by)
+        return record.final(regime, search.chosen_by)
     except KeyError:
-        known = sorted({s.metric for s in record.scores if s.regime == search.regime})
+        known = sorted({s.metric for s in record.scores if s.regime == regime})
         raise ValueError(
-            f"metric must be one that was measured in {search.regime} ({', '.join(known)}), "
+            f"metric must be one that was measured in {regime} ({', '.join(known)}), "
             f"got {search.chosen_by!r}"
         ) from None
 
