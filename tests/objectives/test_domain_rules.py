@@ -21,7 +21,9 @@ from farfield.objectives import (
     SWAD,
     CarriedState,
     CropAndFlip,
+    EarlyStopping,
     GroupDRO,
+    MeanTeacher,
     Objective,
     Supervised,
     VREx,
@@ -58,6 +60,7 @@ RULES = {
     "coral": CORAL(layer="core.layers.2", means=True),
     "swa": SWA(begin=0.3),
     "swad": SWAD(objective=VREx(), converged=1, tolerated=1),
+    "early": EarlyStopping(objective=VREx()),
 }
 
 
@@ -66,7 +69,7 @@ def test_networks_trained_together_are_networks_alone(task: ArrayTask, name: str
     check_together(experiment(task, RULES[name]), steps=4)
 
 
-@pytest.mark.parametrize("name", ["vrex", "swad"])
+@pytest.mark.parametrize("name", ["vrex", "swad", "early"])
 def test_a_run_that_was_stopped_goes_on(task: ArrayTask, name: str, tmp_path: Path) -> None:
     made = experiment(task, RULES[name])
     check_resumed(lambda: OneNetwork(made, 0), made, tmp_path / "one", stop=2)
@@ -149,6 +152,30 @@ def test_swad_is_the_mean_of_the_segments_of_a_valley(
             learner.score(step + 1)
     expected = {name: sum(each[name] for each in seen[2:4]) / 2 for name in seen[0]}
     torch.testing.assert_close(learner.weights()[0], expected)  # 2.0 exceeds 1.3 · 1.5
+
+
+def test_early_stopping_keeps_the_weights_of_the_least_loss(
+    task: ArrayTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = iter([float("nan"), 3.0, 1.0, float("nan"), 1.0])
+    monkeypatch.setattr("farfield.training._one_network.loss_on", lambda *_: next(losses))
+    rule = EarlyStopping(objective=GroupDRO(step_size=0.5))
+    learner, seen = OneNetwork(experiment(task, rule, steps=10, evaluations=5), 0), []
+    best = dict(enumerate([0, 1, 1, 3, 3, 5, 5, 5, 5, 5]))
+    for step in best:
+        learner.update(step)
+        seen.append(weights_of(learner))
+        if step % 2:
+            learner.score(step + 1)
+        torch.testing.assert_close(learner.weights()[0], seen[best[step]], rtol=0, atol=0)
+    assert not torch.equal(seen[5]["core.output.weight"], seen[-1]["core.output.weight"])
+    torch.testing.assert_close(weights_of(learner), seen[-1], rtol=0, atol=0)  # training goes on
+
+
+@pytest.mark.parametrize("inner", [SWA(), SWAD(), MeanTeacher()], ids=["swa", "swad", "teacher"])
+def test_early_stopping_refuses_rules_with_other_weights(task: ArrayTask, inner: Objective) -> None:
+    with pytest.raises(ValueError, match="objective must have the weights scored that it trains"):
+        OneNetwork(experiment(task, EarlyStopping(objective=inner)), 0)
 
 
 class Normalized(nn.Module):

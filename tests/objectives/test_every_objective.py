@@ -84,7 +84,7 @@ ELSEWHERE = {
     *("augmented", "carried-state", "centered-l1", "hinge-discriminator", "hinge-generator"),
     *("predicting-embeddings", "reconstructing"),
     *("coral", "group-dro", "irm", "vrex"),  # of several training domains
-    "swad",
+    *("swad", "early-stopping"),  # which validate
 }
 """Rules for other networks or items; a step below trains them, and their own tests."""
 EVERY = learning_rules("encoder", num_outputs=4)
@@ -268,7 +268,10 @@ REFUSED: dict[str, tuple[set[str], str]] = {
         rule: (MECHANISMS.keys(), "objective must read one training domain, ")
         for rule in ("coral", "group-dro", "irm", "vrex")
     },
-    "swad": (MECHANISMS.keys(), "validation must name a set that the task draws "),
+    **{
+        rule: (MECHANISMS.keys(), "validation must name a set that the task draws ")
+        for rule in ("swad", "early-stopping")
+    },
     "reconstructing": (MECHANISMS.keys() - {"mnm"}, "must have a method answer_and_error"),
     **{
         rule: ({"prediction"}, "outputs must be logits of classes for each target, ")

@@ -35,6 +35,7 @@ from farfield.objectives._teachers import MeanTeacher as MeanTeacher
 from farfield.objectives._vat import VAT as VAT
 from farfield.objectives._weight_averages import SWA as SWA
 from farfield.objectives._weight_averages import SWAD as SWAD
+from farfield.objectives._weight_averages import EarlyStopping as EarlyStopping
 
 OBJECTIVES: dict[str, type] = {
     "activation-l1": ActivationL1,
@@ -44,6 +45,7 @@ OBJECTIVES: dict[str, type] = {
     "coral": CORAL,
     "crop-and-flip": CropAndFlip,
     "cutout": Cutout,
+    "early-stopping": EarlyStopping,
     "fixmatch": FixMatch,
     "freematch": FreeMatch,
     "group-dro": GroupDRO,

@@ -1,8 +1,9 @@
-"""Averages of weights over training: SWA and SWAD."""
+"""Weights of more steps than the last: averages (SWA, SWAD), and the best on validation."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, final
@@ -18,7 +19,8 @@ from farfield.objectives._over_another import OWN, RuleOverRule, besides, named,
 
 _AVERAGE: Final = "average."
 _SEGMENT: Final = "segments."
-_COUNT, _LOSSES, _TIMES = "count", "losses", "times"
+_BEST: Final = "best."
+_COUNT, _LOSSES, _TIMES, _LEAST = "count", "losses", "times", "least"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +109,12 @@ def _with(state: dict[str, Tensor], parameters: Tensors, count: Tensor) -> dict[
     return state | named(_AVERAGE, new) | {_COUNT: count}
 
 
+def _replaced(state: dict[str, Tensor], parameters: Tensors) -> dict[str, Tensor]:
+    """Replace the average by the latest weights."""
+    weights = {name: parameters[name].clone() for name in tensors_of(_AVERAGE, state)}
+    return state | named(_AVERAGE, weights)
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class SWA(AveragingRule):
@@ -145,8 +153,7 @@ class SWA(AveragingRule):
         """
         if progress > self.begin:
             return _with(state, parameters, state[_COUNT] + 1)
-        weights = {name: parameters[name].clone() for name in tensors_of(_AVERAGE, state)}
-        return state | named(_AVERAGE, weights)
+        return _replaced(state, parameters)
 
     def scored(self, state: Tensors) -> Tensors:
         """List the averaged weights.
@@ -157,9 +164,115 @@ class SWA(AveragingRule):
         return {**super().scored(state), **tensors_of(_AVERAGE, state)}
 
 
+@dataclass(frozen=True, kw_only=True)
+class ValidatingRule(AveragingRule):
+    """Another learning rule, scored with weights that the loss on a validation set picks.
+
+    Args:
+        objective: The learning rule.
+        validation: Name of the set whose mean loss is looked at.
+    """
+
+    validation: str = "validation"
+
+    @property
+    def validates(self) -> str | None:
+        """Set whose mean loss is looked at."""
+        return self.validation
+
+    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Start the average with the first weights.
+
+        Raises:
+            ValueError: If the task has no set of the name of `validation`.
+        """
+        if self.validation not in sets:
+            raise ValueError(
+                f"validation must name a set that the task draws ({', '.join(sets)}), "
+                f"got {self.validation!r}"
+            )
+        return super().start(network, sets, stream)
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
-class SWAD(AveragingRule):
+class EarlyStopping(ValidatingRule):
+    r"""Another learning rule, scored with its weights at the evaluation of least validation loss.
+
+    $$\bar\theta = \theta_{t^*}, \qquad t^* = \arg\min_{t \in \mathcal{T}} v(\theta_t)$$
+
+    with $\theta_t$ the weights after step $t$, $\mathcal{T}$ the steps of the evaluations of the
+    recipe, and $v$ the mean loss on `validation`; the first of equal ones. Training goes on to its
+    last step, for a later one may be better. Running statistics of batch normalization are
+    estimated anew. Of a task with several training domains this is the choice over steps by
+    training-domain validation; no test is looked at.
+
+    Args:
+        objective: The learning rule.
+        validation: Name of the set whose mean loss is looked at.
+
+    Raises:
+        ValueError: If the rule has other weights scored than it trains, or the task has no such
+            set.
+
+    Reference:
+        Gulrajani and Lopez-Paz 2021, section 3, where the accuracy decides.
+    """
+
+    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Start with the first weights.
+
+        Raises:
+            ValueError: If the task has no set of the name of `validation`, or the rule has other
+                weights scored than it trains.
+        """
+        state = dict(super().start(network, sets, stream))
+        rule = self.objective
+        if rule.validates is not None or rule.scored(tensors_of(OWN, state)):
+            raise ValueError(
+                "objective must have the weights scored that it trains for EarlyStopping, got "
+                f"{rule!r}"
+            )
+        return state
+
+    def averaged(
+        self, state: dict[str, Tensor], parameters: Tensors, progress: float
+    ) -> dict[str, Tensor]:
+        """Remember the latest weights.
+
+        Args:
+            state: Tensors of the rule.
+            parameters: Parameters after the step, by name.
+            progress: Fraction of the steps that are done.
+        """
+        del progress
+        return _replaced(state, parameters)
+
+    def evaluated(self, state: Tensors, loss: float) -> Tensors:
+        """Keep the latest weights if their loss is the least so far.
+
+        Args:
+            state: Tensors to remember after a step.
+            loss: Mean validation loss of the trained network.
+        """
+        if _LEAST in state and not loss < state[_LEAST].item():
+            return state
+        finite = loss if math.isfinite(loss) else math.inf
+        least = torch.full_like(state[_COUNT], finite, dtype=torch.float64)
+        return {**state, **named(_BEST, tensors_of(_AVERAGE, state)), _LEAST: least}
+
+    def scored(self, state: Tensors) -> Tensors:
+        """List the weights that are kept; before the first evaluation, the latest weights.
+
+        Args:
+            state: Tensors to remember after a step.
+        """
+        return tensors_of(_BEST if _LEAST in state else _AVERAGE, state)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SWAD(ValidatingRule):
     r"""Another learning rule, scored with the average of its weights over a valley of losses.
 
     $$\bar\theta = \frac{1}{e - s + 1} \sum_{k = s}^{e} \theta^{(k)}$$
@@ -191,26 +304,7 @@ class SWAD(AveragingRule):
     converged: Size = 3
     tolerated: Size = 6
     tolerance: NonNegativeFloat = 0.3
-    validation: str = "validation"
     repeats_start: bool = False
-
-    @property
-    def validates(self) -> str | None:
-        """Set whose mean loss is looked at."""
-        return self.validation
-
-    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Start the average with the first weights.
-
-        Raises:
-            ValueError: If the task has no set of the name of `validation`.
-        """
-        if self.validation not in sets:
-            raise ValueError(
-                f"validation must name a set that the task draws ({', '.join(sets)}), "
-                f"got {self.validation!r}"
-            )
-        return super().start(network, sets, stream)
 
     def evaluated(self, state: Tensors, loss: float) -> Tensors:
         """Close a segment, and count how often each segment enters the average.
