@@ -30,6 +30,7 @@ from farfield.models import (
     BottleneckMLP,
     CoRelNet,
     DeepSets,
+    DigitCNN,
     MLPReader,
     PreActResNet,
     PreActResNetNFM,
@@ -103,6 +104,7 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
     assert set(farfield.models.internal.CLASSIFIERS.values()) == {
         BottleneckMLP,
         CNN13,
+        DigitCNN,
         PreActResNet,
         QuickCNN,
         ResNet,

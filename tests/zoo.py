@@ -164,6 +164,7 @@ from farfield.models import (
     CoRelNet,
     DeepSets,
     DenseMaps,
+    DigitCNN,
     ItemModel,
     LastState,
     LayerNormLSTMScorer,
@@ -836,6 +837,7 @@ MODULES = {
     "PreActResNet, depth": classifier(
         lambda source: PreActResNet((8, 8), 3, depth=50, width=3, generator=source)
     ),
+    "DigitCNN": classifier(lambda source: DigitCNN((8, 8), 3, width=8, generator=source)),
     "QuickCNN": classifier(
         lambda source: QuickCNN(
             (8, 8), 3, width=3, normalizer=MapNormalizer(field="window"), generator=source

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.models import QuickCNN, ResNet
+from farfield.models import DigitCNN, QuickCNN, ResNet
 from farfield.nn import DivisiveNorm2d, GroupNorm, ImageBatchNorm, MapNormalizer
 from made import assert_spread, drawn, generator, state_of, unsettled
 from oracles import normalized_networks as oracle
@@ -31,6 +31,39 @@ def away(network: nn.Module, training: bool) -> nn.Module:
         source = torch.rand(buffer.shape, generator=generator(2), dtype=buffer.dtype)
         buffer.copy_(source + 0.5 if name.endswith("var") else source - 0.5)
     return network.train(training)
+
+
+def test_the_network_for_digits_has_the_sizes_of_the_text() -> None:
+    colored, rotated = (
+        DigitCNN(shape, outputs, device="meta")
+        for shape, outputs in (((2, 28, 28), 2), ((1, 28, 28), 10))
+    )
+    # Convolutions with biases, gains and shifts of the norms, the linear layer.
+    inner = 128 * 64 * 9 + 128 + 2 * (128 * 128 * 9 + 128) + 2 * (64 + 3 * 128)
+    sizes = [sum(p.numel() for p in network.parameters()) for network in (colored, rotated)]
+    assert sizes == [64 * 2 * 9 + 64 + inner + 258, 64 * 9 + 64 + inner + 1290]
+    assert sizes[0] == 371_394
+    assert colored.features(torch.ones(3, 128, 14, 14)).shape == (3, 128)
+
+
+def test_the_network_for_digits_is_that_of_the_text() -> None:
+    network = DigitCNN((2, 6, 6), 3, width=8, generator=generator()).double()
+    with torch.no_grad():
+        for norm in network.norms:
+            norm.weight.normal_(generator=generator())
+    maps = x = torch.rand(4, 2, 6, 6, dtype=torch.float64, generator=generator())
+    for number, (convolve, norm) in enumerate(
+        zip(network.convolutions, network.norms, strict=True)
+    ):
+        maps = nn.functional.conv2d(
+            maps, convolve.weight, convolve.bias, stride=2 if number == 1 else 1, padding=1
+        ).clamp(min=0)
+        groups = maps.reshape(4, 8, -1)
+        mean, variance = groups.mean(2, keepdim=True), groups.var(2, correction=0, keepdim=True)
+        maps = ((groups - mean) / (variance + 1e-5).sqrt()).reshape(maps.shape)
+        maps = maps * norm.weight[:, None, None] + norm.bias[:, None, None]
+    expected = maps.mean((2, 3)) @ network.output.weight.T + network.output.bias
+    torch.testing.assert_close(network(x), expected)
 
 
 @MODES
@@ -141,6 +174,7 @@ def test_images_of_any_size_are_classified(cls: type[nn.Module], side: int) -> N
 @pytest.mark.parametrize(
     "make, said",
     [
+        (lambda: DigitCNN((8, 8), 2, width=12), "width must be a multiple of 8 .* got 12"),
         (lambda: QuickCNN((7, 7), 2), r"at least 8 × 8 pixels, got \(7, 7\)"),
         (lambda: QuickCNN((8, 8), 2, windows=(5, 3)), "windows must be a tuple"),
         (lambda: QuickCNN((8, 8), 2, normalizer=1), "normalizer must be callable or None, got 1"),

@@ -13,6 +13,7 @@ from farfield.models import (
     CNN13,
     SRCNN,
     BottleneckMLP,
+    DigitCNN,
     PreActResNet,
     PreActResNetNFM,
     QuickCNN,
@@ -144,6 +145,7 @@ BUILDS: dict[str, Callable[..., nn.Module]] = {
     "QuickCNN": lambda **options: QuickCNN(
         (8, 8), 2, width=2, normalizer=MapNormalizer(affine=True), generator=generator(), **options
     ),
+    "DigitCNN": lambda **options: DigitCNN((4, 4), 2, width=8, generator=generator(), **options),
     "SRCNN": lambda **options: SRCNN(channels=(2, 2), generator=generator(), **options),
     "ResNet": lambda **options: ResNet(
         (4, 4), 2, depth=8, width=2, generator=generator(), **options

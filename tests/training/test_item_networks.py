@@ -16,6 +16,7 @@ from farfield.functional.internal import NFMRules
 from farfield.models import (
     CNN13,
     BottleneckMLP,
+    DigitCNN,
     PreActResNet,
     PreActResNetNFM,
     QuickCNN,
@@ -35,6 +36,7 @@ CORES = {
     "preact-resnet": (IMAGES, Spec(PreActResNet, width=2)),
     "wide-resnet": (IMAGES, Spec(WideResNet, depth=10, widen_factor=1)),
     "cnn-13": (IMAGES, Spec(CNN13, width=2)),
+    "digit-cnn": (IMAGES, Spec(DigitCNN, width=8)),
     "quick-cnn": (
         IMAGES,
         Spec(QuickCNN, width=2, normalizer=MapNormalizer(field="window", learned_sigma=True)),

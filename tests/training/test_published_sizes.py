@@ -31,8 +31,8 @@ from farfield.nn import (
 )
 from farfield.nn.internal import SET_LAYERS
 from farfield.reproductions import TABLES
-from farfield.tasks import SequentialMNIST, SuperResolution, WordText
-from farfield.tasks._digits import _stacked_mnist
+from farfield.tasks import DigitDomains, SequentialMNIST, SuperResolution, WordText
+from farfield.tasks._digits import _digit_domains, _stacked_mnist
 from farfield.tasks._images._image_task import IMAGE_FILES
 from farfield.training import OneNetwork
 
@@ -141,7 +141,9 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         changed = replace(files, read=read, training=size, test=size)
         monkeypatch.setitem(IMAGE_FILES, name, changed)
     digits = partial(made_up, (28, 28), 10)
-    monkeypatch.setattr(_stacked_mnist, "idx_images", lambda _, part: digits(part != "train"))
+    for module in (_digit_domains, _stacked_mnist):
+        monkeypatch.setattr(module, "idx_images", lambda _, part: digits(part != "train"))
+    monkeypatch.setattr(_digit_domains, "ALL", 800)
     monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
     monkeypatch.setenv("FARFIELD_CACHE", str(tmp_path / "cache"))
     return tmp_path
@@ -172,6 +174,8 @@ def with_few_problems(experiment: Experiment, data: Path, batch_size: int) -> Ex
     if isinstance(task, SuperResolution):
         photographs = write_photographs(data)
         task = replace(task, training=photographs, tests=(photographs,))
+    if isinstance(task, DigitDomains):
+        task = replace(task, images=800)
     known = {field.name for field in dataclasses.fields(task)}
     counts = FEW | dict.fromkeys(COUNTS, batch_size)
     task = replace(task, **{name: counts[name] for name in counts.keys() & known})

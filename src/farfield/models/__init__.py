@@ -15,6 +15,7 @@ from farfield.models._images._preact_resnet import PreActResNet as PreActResNet
 from farfield.models._images._preact_resnet_nfm import PreActResNetNFM as PreActResNetNFM
 from farfield.models._images._resnet import ResNet as ResNet
 from farfield.models._images._small_networks import BottleneckMLP as BottleneckMLP
+from farfield.models._images._small_networks import DigitCNN as DigitCNN
 from farfield.models._images._small_networks import QuickCNN as QuickCNN
 from farfield.models._images._srcnn import SRCNN as SRCNN
 from farfield.models._images._wide_resnet import WideResNet as WideResNet

@@ -28,6 +28,7 @@ CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
     "preact-resnet-nfm": models.PreActResNetNFM,
     "wide-resnet": models.WideResNet,
     "cnn-13": models.CNN13,
+    "digit-cnn": models.DigitCNN,
     "quick-cnn": models.QuickCNN,
     "resnet": models.ResNet,
     "mlp": models.BottleneckMLP,
