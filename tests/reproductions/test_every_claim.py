@@ -139,7 +139,10 @@ BETWEEN = {
     "ren2017/captions": 442,  # two figures
 }
 """Largest number of other numbers between two cells of a TSV on the page, where it exceeds 4."""
-ELSEWHERE = {"lamb2022/dispute-copying", "lamb2022/dispute-digits"}
+ELSEWHERE = {
+    *("lamb2022/dispute-copying", "lamb2022/dispute-digits"),
+    *("lamb2022/domains-colored", "lamb2022/domains-rotated"),  # Gulrajani and Lopez-Paz 2021
+}
 """TSVs of numbers that are not from the paper."""
 THRICE = "webb2020/table-4"
 """TSV with one number of the page in its first three rows."""
@@ -454,6 +457,7 @@ DIFFERING = {
         "webb2020/table-s1 direction lamb2022/nfm-table-4 nfm-gan-text webb2021/table-13 table-14 "
         "table-19 table-20 table-14-released"
     ),
+    "batch_size objective": "lamb2022/domains domains-narrow domains-vaec",
     "clip_norm core model objective optimizer pace schedule steps": "lamb2022/digits-of-any-length",
     "context": "webb2020/table-3 table-3-generated table-2-pooled",
     "context core learning_rate model": "gondal2021/table-2-generated",
@@ -558,6 +562,7 @@ def keys_of(names: str) -> Iterator[str]:
 IN_FULL = """
     gondal2021/k-mnist beyond webb2020/table-4 beyond clutter new-shapes direction
     lamb2022/spirals flattening two-moons mixup-narrow mixup-narrow-kmnist mixup-elsewhere
+    domains-narrow domains-vaec
     mechanisms-and-rules ict-narrow nfm-gan-narrow nfm-gan-over-training nfm-digits-narrow
     nfm-clevr-narrow nfm-images-narrow nfm-beyond beyond
     ren2017/cifar-narrow settings-narrow resnet-narrow super-resolution-t91

@@ -18,6 +18,7 @@ from farfield.reports import ExtrapolationProfile, extrapolation_profile
 from farfield.reports.internal import Point, exported_at
 from farfield.reproductions import Claim
 from farfield.suites._suites import SUITES, Item
+from farfield.tasks.internal import domains_of
 
 
 class _Regime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -128,7 +129,9 @@ def comparable(item: Item) -> Iterator[tuple[str, Claim]]:
 def _asked(experiment: Experiment) -> tuple[object, ...]:
     """Describe the demands of an experiment on a mechanism, without its learning rate."""
     recipe = experiment.recipe
-    return experiment.task, experiment.perturbations, recipe.steps, recipe.batch_size
+    domains = domains_of(experiment.task) if experiment.objective.by_domain else ("",)
+    problems = len(domains) * recipe.batch_size
+    return experiment.task, experiment.perturbations, recipe.steps, problems
 
 
 def _joined(first: Record, second: Record) -> Record:
