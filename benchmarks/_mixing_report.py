@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any, Final
 
 from benchmarks._report import bar
+from benchmarks._rims_report import ratios
 
 PLAIN: Final = "plain"
 TWICE: Final = "two plain steps"
@@ -22,12 +23,6 @@ TARGETS: Final = {MANIFOLD: 1.05, ICT: 1.5}
 COLUMNS: Final = ("step", "ms", "times plain", "range", "target", "met", "times direct", "range")
 
 Json = Mapping[str, Any]
-
-
-def ratios(line: Json, other: Json) -> list[float]:
-    """Divide times, round by round."""
-    pairs = zip(line["seconds"], other["seconds"], strict=True)
-    return [mine / others for mine, others in pairs]
 
 
 def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from benchmarks import _pages
 from benchmarks._report import page_of_table
 from benchmarks._rounds import Options, publish
-from benchmarks.rims import WARM_UP, one_pass, seconds_of
+from benchmarks.rims import in_turns, one_pass
 from farfield.nn import (
     SEQUENCE_LAYERS,
     NeuralInterpreter,
@@ -99,12 +99,9 @@ def measure(layers: Mapping[str, nn.Module], rounds: int) -> list[Json]:
     for name, layer in layers.items():
         with fresh_cache():
             compiled, seconds, nodes = compile_layer(layer, x, gradient)
-            samples: dict[str, list[float]] = {"compiled": [], "eager": []}
-            for number in range(WARM_UP + rounds):
-                for kind, call in (("eager", layer), ("compiled", compiled)):
-                    taken = seconds_of(partial(one_pass, call, x, gradient))
-                    if number >= WARM_UP:
-                        samples[kind].append(taken)
+            both = {"eager": layer, "compiled": compiled}
+            works = {kind: partial(one_pass, call, x, gradient) for kind, call in both.items()}
+            samples = in_turns(works, rounds)
         lines.append({"name": name, "nodes": nodes, "compile": seconds, **samples})
     return lines
 

@@ -28,7 +28,7 @@ from benchmarks import _pages
 from benchmarks._held import most_bytes
 from benchmarks._products import flops
 from benchmarks._rounds import Options, publish
-from benchmarks.rims import seconds_of
+from benchmarks.rims import in_turns
 from benchmarks.straightforward_interpreters import DirectInterpreter
 from farfield.nn import NeuralInterpreter, Syntax
 
@@ -85,12 +85,7 @@ def measure(cores: Mapping[str, tuple[nn.Module, int]], items: int, batch: int, 
         drawn = (torch.randn(batch, items, features, generator=generator) for _ in range(2))
         x, gradient = drawn
         works[name] = partial(one_step, core, x.requires_grad_(), gradient)
-    samples: dict[str, list[float]] = {name: [] for name in works}
-    for number in range(WARM_UP + rounds):
-        for name, work in works.items():
-            taken = seconds_of(work)
-            if number >= WARM_UP:
-                samples[name].append(taken)
+    samples = in_turns(works, rounds, WARM_UP)
     return [
         {
             "name": name,

@@ -30,7 +30,7 @@ from benchmarks._products import flops
 from benchmarks._report import page_of_table
 from benchmarks._rims_report import ratios
 from benchmarks._rounds import Options, publish
-from benchmarks.rims import WARM_UP, seconds_of
+from benchmarks.rims import in_turns
 from benchmarks.straightforward_nfm import DirectPasses
 from farfield.functional.internal import NFMRules
 from farfield.models import PreActResNet
@@ -127,12 +127,7 @@ def measure(contenders: Mapping[str, nn.Module], rounds: int) -> list[Json]:
     """
     images = torch.randn(BATCH, 3, SIDE, SIDE, generator=torch.Generator().manual_seed(0))
     works = {name: partial(step, model, images) for name, model in contenders.items()}
-    samples: dict[str, list[float]] = {name: [] for name in works}
-    for number in range(WARM_UP + rounds):
-        for name, work in works.items():
-            taken = seconds_of(work)
-            if number >= WARM_UP:
-                samples[name].append(taken)
+    samples = in_turns(works, rounds)
     return [
         {
             "name": name,

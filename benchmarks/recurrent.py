@@ -25,7 +25,7 @@ from benchmarks import _pages
 from benchmarks._report import page_of_table
 from benchmarks._rims_report import ratios
 from benchmarks._rounds import Options, publish
-from benchmarks.rims import WARM_UP, seconds_of
+from benchmarks.rims import in_turns
 from farfield.nn import DivisiveNorm1d, LayerNorm, NormalizedLSTM
 
 RESULTS = _pages.RESULTS / "recurrent"
@@ -65,12 +65,8 @@ def measure(modules: Mapping[str, nn.Module], rounds: int) -> list[Json]:
         rounds: Rounds of turns.
     """
     inputs = torch.randn(TIME, BATCH, UNITS, generator=torch.Generator().manual_seed(0))
-    samples: dict[str, list[float]] = {name: [] for name in modules}
-    for number in range(WARM_UP + rounds):
-        for name, module in modules.items():
-            taken = seconds_of(partial(step, module, inputs))
-            if number >= WARM_UP:
-                samples[name].append(taken)
+    works = {name: partial(step, module, inputs) for name, module in modules.items()}
+    samples = in_turns(works, rounds)
     return [{"name": name, "seconds": seconds} for name, seconds in samples.items()]
 
 

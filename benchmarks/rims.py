@@ -75,6 +75,25 @@ def seconds_of(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
+def in_turns(
+    works: Mapping[str, Callable[[], object]], rounds: int, warm_up: int = WARM_UP
+) -> dict[str, list[float]]:
+    """Measure the processor times of functions in turns, round by round.
+
+    Args:
+        works: The functions by name.
+        rounds: Rounds that count.
+        warm_up: Rounds before them.
+    """
+    samples: dict[str, list[float]] = {name: [] for name in works}
+    for number in range(warm_up + rounds):
+        for name, work in works.items():
+            taken = seconds_of(work)
+            if number >= warm_up:
+                samples[name].append(taken)
+    return samples
+
+
 def measure(contenders: Mapping[str, nn.Module], shape: tuple[int, int, int], rounds: int) -> Any:
     """Measure a line for each contender: its operations, and its time in every round.
 
@@ -94,12 +113,7 @@ def measure(contenders: Mapping[str, nn.Module], shape: tuple[int, int, int], ro
         name: partial(one_pass, layer, few if name.endswith(BY_NUMBER) else x, gradient)
         for name, layer in contenders.items()
     }
-    samples: dict[str, list[float]] = {name: [] for name in works}
-    for number in range(WARM_UP + rounds):
-        for name, work in works.items():
-            taken = seconds_of(work)
-            if number >= WARM_UP:
-                samples[name].append(taken)
+    samples = in_turns(works, rounds)
     return [
         {"name": name, "flops": flops(work), "seconds": samples[name]}
         for name, work in works.items()

@@ -27,7 +27,7 @@ from benchmarks._report import page_of_table
 from benchmarks._rims_report import ratios
 from benchmarks._rounds import Options, publish
 from benchmarks.recurrent import step
-from benchmarks.rims import WARM_UP, seconds_of
+from benchmarks.rims import in_turns
 from farfield.nn import MLSTM, SLSTM, GatedDeltaNet, GatedLinearAttention, Mamba
 
 RESULTS = _pages.RESULTS / "sequences"
@@ -82,12 +82,8 @@ def measure(rounds: int) -> list[dict[str, Any]]:
     """
     layers = contenders()
     inputs = torch.randn(TIME, BATCH, UNITS, generator=torch.Generator().manual_seed(0))
-    samples: dict[str, list[float]] = {name: [] for name in layers}
-    for number in range(WARM_UP + rounds):
-        for name, (layer, _) in layers.items():
-            taken = seconds_of(partial(step, layer, inputs))
-            if number >= WARM_UP:
-                samples[name].append(taken)
+    works = {name: partial(step, layer, inputs) for name, (layer, _) in layers.items()}
+    samples = in_turns(works, rounds)
     return [
         {
             "name": name,

@@ -29,6 +29,16 @@ def unsettled(module: torch.nn.Module) -> torch.nn.Module:
     return module.double()
 
 
+def away(network: torch.nn.Module, training: bool = True) -> torch.nn.Module:
+    """Parameters and running averages away from their first values."""
+    network, source = unsettled(network), generator(2)
+    for name, buffer in network.named_buffers():
+        if buffer.is_floating_point():
+            moved = torch.rand(buffer.shape, generator=source, dtype=buffer.dtype)
+            buffer.copy_(moved + 0.5 if name.endswith("var") else moved - 0.5)
+    return network.train(training)
+
+
 def state_of(module: torch.nn.Module) -> dict[str, np.ndarray]:
     return {name: tensor.numpy() for name, tensor in module.state_dict().items()}
 

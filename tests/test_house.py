@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import glob
 import importlib
 import importlib.metadata
@@ -23,21 +22,13 @@ from matplotlib.figure import Figure as Picture
 
 from each import each
 from farfield._exports import faces, moved
+from sources import parsed
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "src" / "farfield"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 TESTS = sorted((CHECKOUT / "tests").rglob("*.py"))
 FOLDERS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
-
-
-def parsed(path: Path) -> ast.Module:
-    """The tree of a file: trees that are kept, or searched for garbage, take twice as long."""
-    gc.disable()
-    try:
-        return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-    finally:
-        gc.enable()
 
 
 def dotted(node: ast.AST) -> str:

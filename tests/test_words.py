@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import re
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from each import each
+from sources import parsed
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -231,15 +231,6 @@ def strings(tree: ast.Module) -> Iterator[Text]:
         match node:
             case ast.Constant(value=str(text)) if " " in text.strip():
                 yield Text(node.lineno, text)
-
-
-def parsed(path: Path) -> ast.Module:
-    """Parse a file without collecting garbage, which takes twice as long."""
-    gc.disable()
-    try:
-        return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-    finally:
-        gc.enable()
 
 
 def offenses(path: Path) -> list[Offense]:

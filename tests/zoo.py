@@ -2323,9 +2323,7 @@ TOGETHER = {
     "sliding_context_center",
     "sliding_context_norm",
 }
-# Initializations, slopes, fields and learning rules have tests of their own; the others are no
-# mechanisms.
-ELSEWHERE = {
+LEARNING_RULES = {
     "ClassStatistics",
     "are_accepted",
     "fairness",
@@ -2334,7 +2332,6 @@ ELSEWHERE = {
     "vat_loss",
     "consistency",
     "label_smoothing",
-    "ict_loss",
     "mixup",
     "mean_teacher",
     "kl_divergence",
@@ -2350,6 +2347,11 @@ ELSEWHERE = {
     "risk_variance",
     "scale_slopes",
     "squared_distance",
+}
+# Initializations, slopes, fields and learning rules have tests of their own; the others are no
+# mechanisms.
+ELSEWHERE = LEARNING_RULES | {
+    "ict_loss",
     "MapNormalizer",
     "MeanImages",
     "AgentOutputs",

@@ -18,22 +18,12 @@ from farfield.core import tap_layers
 from farfield.core.internal import HasMixingLayers
 from farfield.models import CNN13, BottleneckMLP, ItemModel, PreActResNet, WideResNet
 from farfield.models._images._cnn13 import weight_norm
-from made import assert_spread, drawn, generator, state_of, unsettled
+from made import assert_spread, away, drawn, generator, state_of
 from oracles import image_networks as oracle
 
 COLOR, GRAY = (3, 8, 8), (8, 8)
 IMAGES = drawn(3, *COLOR)
 MODES = pytest.mark.parametrize("training", [True, False], ids=["training", "evaluation"])
-
-
-def away(network: nn.Module, training: bool = True) -> nn.Module:
-    """Parameters and running averages away from their first values."""
-    network, source = unsettled(network), generator(2)
-    for name, buffer in network.named_buffers():
-        if buffer.is_floating_point():
-            moved = torch.rand(buffer.shape, generator=source, dtype=buffer.dtype)
-            buffer.copy_(moved + 0.5 if name.endswith("var") else moved - 0.5)
-    return network.train(training)
 
 
 def assert_equation(network: nn.Module, items: Tensor, expected: np.ndarray) -> None:

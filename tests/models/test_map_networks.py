@@ -31,7 +31,7 @@ from farfield.nn import MultiPass
 from farfield.tasks import SameDifferent, SortOfCLEVR, StackedMNIST
 from farfield.training import OneNetwork, evaluate
 from farfield.training.internal import problems_of_run
-from made import drawn, generator, state_of, unsettled
+from made import away, drawn, generator, state_of
 from oracles import map_networks as oracle
 
 MODES = pytest.mark.parametrize("training", [True, False], ids=["training", "evaluation"])
@@ -41,16 +41,6 @@ SIZES = {"map_shape": (3, 2, 4), "num_outputs": 4, "question_size": 5, "hidden_s
 FEW = SortOfCLEVR(training_images=3, test_images=3, withheld_pairs=2)
 SMALL = {"maps": Spec(ConvMaps, width=2, scales=2)}
 READS = Passes(rules=NFMRules(num_heads=2, key_size=3, value_size=3))
-
-
-def away(network: nn.Module, training: bool = True) -> nn.Module:
-    """Parameters and running averages away from their first values."""
-    network, source = unsettled(network), generator(2)
-    for name, buffer in network.named_buffers():
-        if buffer.is_floating_point():
-            moved = torch.rand(buffer.shape, generator=source, dtype=buffer.dtype)
-            buffer.copy_(moved + 0.5 if name.endswith("var") else moved - 0.5)
-    return network.train(training)
 
 
 def assert_equation(found: Tensor, expected: np.ndarray) -> None:

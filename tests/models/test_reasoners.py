@@ -16,28 +16,11 @@ from farfield.functional.internal import sinusoidal_position
 from farfield.models import ESBN, LSTM, REASONERS, Transformer
 from farfield.models.internal import Relational
 from farfield.nn import ContextNorm, ConvEncoder
-from made import gradcheck
+from made import drawn, generator, gradcheck, unsettled
 from oracles import webb2021 as oracle
 
 FEATURES, OUTPUTS = 6, 3
 aten = torch.ops.aten
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
-def drawn(*shape: int, seed: int = 7) -> torch.Tensor:
-    return torch.randn(*shape, dtype=torch.float64, generator=generator(seed))
-
-
-def unsettled(module: torch.nn.Module) -> torch.nn.Module:
-    """All parameters away from their first values, in float64."""
-    source = generator(1)
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.add_(0.3 * torch.randn(parameter.shape, generator=source))
-    return module.double()
 
 
 def small_esbn(**options: bool) -> ESBN:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-import weakref
-from collections import Counter
 from dataclasses import replace
-from typing import final
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
+from benchmarks._held import most_bytes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from each import some
 from farfield.functional import Indexed
@@ -395,39 +392,13 @@ def test_without_gradients(wiring: Wiring, monkeypatch) -> None:
     assert_same((found, *parts(end)), (outputs.detach(), *(p.detach() for p in parts(last))))
 
 
-@final
-class Held(TorchDispatchMode):
-    """The most bytes that tensors made meanwhile held at once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.holders: Counter[int] = Counter()
-        self.now = self.most = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        made = func(*args, **(kwargs or {}))
-        for tensor in tree_leaves(made):
-            storage = tensor.untyped_storage()
-            key, size = storage.data_ptr(), storage.nbytes()
-            self.now += size * (not self.holders[key])
-            self.most = max(self.most, self.now)
-            self.holders[key] += 1
-            weakref.finalize(tensor, self.let_go, key, size)
-        return made
-
-    def let_go(self, key: int, size: int) -> None:
-        self.holders[key] -= 1
-        self.now -= size * (not self.holders[key])
-
-
 def test_memory_does_not_grow_but_for_inputs_and_outputs(monkeypatch) -> None:
     monkeypatch.setattr(_rims, "_PIECE", 16)
     layer, held = built(), {}
     for time in (32, 96):
         x = drawn(time, BATCH, FEATURES)
-        with torch.no_grad(), Held() as mode:
-            layer(x)
-        held[time] = mode.most
+        with torch.no_grad():
+            held[time] = most_bytes(partial(layer, x))
     # A view of the inputs holds them.
     assert held[96] - held[32] == (96 - 32) * BATCH * (FEATURES + UNITS) * 8
 

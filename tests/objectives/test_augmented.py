@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from PIL import Image, ImageEnhance, ImageOps
+from PIL import Image
 from torch import nn
 from torch.nn import functional as F
 
@@ -25,6 +25,7 @@ from farfield.objectives import _rand_augment as augmenting
 from farfield.objectives._pillow_operations import OPERATIONS as OF_PILLOW
 from farfield.objectives._pillow_operations import change_images
 from farfield.objectives._rand_augment import OPERATIONS, rand_augmented
+from pillow import by_pillow
 from processes import run_forked
 from small import loss_of
 
@@ -72,26 +73,17 @@ def by_hand(name: str, image: Image.Image, magnitude: float, sign: int) -> Image
     s = magnitude / 30
     factor = 1 + sign * 0.9 * s
     columns, rows = (round(sign * s * 150 / 331 * side) for side in image.size)
-
-    def affine(*numbers: float) -> Image.Image:
-        return image.transform(image.size, Image.Transform.AFFINE, numbers)
-
-    return {
-        "identity": lambda: image,
-        "auto_contrast": lambda: ImageOps.autocontrast(image),
-        "equalize": lambda: ImageOps.equalize(image),
-        "rotate": lambda: image.rotate(sign * 30 * s),
-        "posterize": lambda: ImageOps.posterize(image, round(8 - 4 * s)),
-        "solarize": lambda: ImageOps.solarize(image, round(256 - 256 * s)),
-        "color": lambda: ImageEnhance.Color(image).enhance(factor),
-        "contrast": lambda: ImageEnhance.Contrast(image).enhance(factor),
-        "brightness": lambda: ImageEnhance.Brightness(image).enhance(factor),
-        "sharpness": lambda: ImageEnhance.Sharpness(image).enhance(factor),
-        "shear_x": lambda: affine(1, sign * 0.3 * s, 0, 0, 1, 0),
-        "shear_y": lambda: affine(1, 0, 0, sign * 0.3 * s, 1, 0),
-        "translate_x": lambda: affine(1, 0, columns, 0, 1, 0),
-        "translate_y": lambda: affine(1, 0, 0, 0, 1, rows),
-    }[name]()
+    return by_pillow(
+        name,
+        image,
+        angle=sign * 30 * s,
+        bits=round(8 - 4 * s),
+        threshold=round(256 - 256 * s),
+        factor=factor,
+        shear=sign * 0.3 * s,
+        columns=columns,
+        rows=rows,
+    )
 
 
 @pytest.mark.parametrize("name", OF_PILLOW)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from PIL import Image, ImageEnhance, ImageOps
+from PIL import Image
 from torch import Tensor, nn
 
 from farfield.core import TRAINING, Problems, stream
@@ -20,6 +20,7 @@ from farfield.objectives._pseudo_labels import STATISTICS
 from golden import Golden, cases, precisions
 from made import gradcheck
 from oracles import pseudo_labels as oracle
+from pillow import by_pillow
 from small import cross_entropy
 
 OTHER = "unlabelled"
@@ -244,26 +245,17 @@ def test_weak_views_are_shifted_by_an_eighth_of_the_side_and_drawn_anew(flip: bo
 def of_pillow(name: str, image: Image.Image, s: float) -> Image.Image:
     """An operation of the published list at a strength of −1…1."""
     factor, (width, height) = 0.05 + 0.9 * (s + 1) / 2, image.size
-
-    def affine(*numbers: float) -> Image.Image:
-        return image.transform(image.size, Image.Transform.AFFINE, numbers)
-
-    return {
-        "identity": lambda: image,
-        "auto_contrast": lambda: ImageOps.autocontrast(image),
-        "equalize": lambda: ImageOps.equalize(image),
-        "rotate": lambda: image.rotate(30 * s),
-        "posterize": lambda: ImageOps.posterize(image, int(4 + 4 * (s + 1) / 2)),
-        "solarize": lambda: ImageOps.solarize(image, int(256 * (s + 1) / 2)),
-        "color": lambda: ImageEnhance.Color(image).enhance(factor),
-        "contrast": lambda: ImageEnhance.Contrast(image).enhance(factor),
-        "brightness": lambda: ImageEnhance.Brightness(image).enhance(factor),
-        "sharpness": lambda: ImageEnhance.Sharpness(image).enhance(factor),
-        "shear_x": lambda: affine(1, 0.3 * s, 0, 0, 1, 0),
-        "shear_y": lambda: affine(1, 0, 0, 0.3 * s, 1, 0),
-        "translate_x": lambda: affine(1, 0, 0.3 * width * s, 0, 1, 0),
-        "translate_y": lambda: affine(1, 0, 0, 0, 1, 0.3 * height * s),
-    }[name]()
+    return by_pillow(
+        name,
+        image,
+        angle=30 * s,
+        bits=int(4 + 4 * (s + 1) / 2),
+        threshold=int(256 * (s + 1) / 2),
+        factor=factor,
+        shear=0.3 * s,
+        columns=0.3 * width * s,
+        rows=0.3 * height * s,
+    )
 
 
 def shown(image: Tensor) -> Image.Image:

@@ -18,8 +18,12 @@ State = dict[str, Array]
 
 def analogy_encoder(image: Array, state: State) -> Array:
     """One image `(height, width, channel)` of 0…1."""
-    maps = image.transpose(2, 0, 1)
-    for number in range(4):
+    return small_network(image.transpose(2, 0, 1), state, convolutions=4)
+
+
+def small_network(maps: Array, state: State, convolutions: int) -> Array:
+    """Some convolutions, two layers and a linear one."""
+    for number in range(convolutions):
         weight, bias = (state[f"convolutions.{number}.{name}"] for name in ("weight", "bias"))
         maps = relu(convolution(maps, weight, bias))
     hidden = maps.reshape(-1)

@@ -10,7 +10,8 @@ import math
 import numpy as np
 
 from oracles.normalizers import context_statistics, location_and_scale, running_context_statistics
-from oracles.webb2021 import convolution, linear, relu, sigmoid
+from oracles.webb2020 import small_network
+from oracles.webb2021 import linear, relu, sigmoid
 
 Array = np.ndarray
 State = dict[str, Array]
@@ -28,15 +29,8 @@ def frame(x: float, y: float, width: float) -> Array:
 
 def encode(image: Array, state: State) -> Array:
     """One grey frame."""
-    maps = image[None]
-    for number in range(3):
-        weight, bias = (state[f"encoder.convolutions.{number}.{n}"] for n in ("weight", "bias"))
-        maps = relu(convolution(maps, weight, bias))
-    hidden = maps.reshape(-1)
-    for number in range(2):
-        weight, bias = (state[f"encoder.layers.{number}.{n}"] for n in ("weight", "bias"))
-        hidden = relu(linear(hidden, weight, bias))
-    return linear(hidden, state["encoder.output.weight"], state["encoder.output.bias"])
+    own = {name.removeprefix("encoder."): value for name, value in state.items()}
+    return small_network(image[None], own, convolutions=3)
 
 
 def spread_out(maps: Array, weight: Array, bias: Array) -> Array:

@@ -18,8 +18,8 @@ from farfield.core import Problems, stream
 from farfield.core.internal import UnknownNameError
 from farfield.tasks import TRAINING, ProblemTask, PublishedVisualAnalogies, VisualAnalogies
 from farfield.tasks.internal import Candidates, read_visual_analogies
+from tasks.published import Arrays, changed, damages
 
-Arrays = dict[str, np.ndarray]
 COUNT = 7
 
 
@@ -168,52 +168,14 @@ def test_without_the_structure_there_are_no_parts(file: Path) -> None:
     assert PublishedVisualAnalogies().parts(problems) == {}
 
 
-def changed(**fields: object) -> Callable[[Arrays], Arrays]:
-    return lambda arrays: {
-        name: array for name, array in {**arrays, **fields}.items() if array is not None
-    }
-
-
-def image(value: float, kind: str = "f8") -> np.ndarray:
-    array = np.zeros((160, 160, 9), kind)
-    array[80, 80, 4] = value
-    return array
-
-
 @pytest.mark.parametrize(
     "change, message",
     [
-        (changed(image=None), "image must be there, it is missing"),
-        (changed(target=None), "target must be there, it is missing"),
-        (
-            changed(image=image(0).astype(object)),
-            "image must hold numbers, got pickled objects, which are never loaded",
-        ),
-        (changed(target=np.array(1, object)), "target must hold numbers, got pickled objects"),
+        *damages(panels=9, answers=4),
         (
             changed(relation_structure_encoded=np.zeros((1, 12), object)),
             "relation_structure_encoded must hold numbers, got pickled",
         ),
-        (
-            changed(image=np.zeros((160, 160, 16), np.uint8)),
-            (
-                r"image must be gray levels of shape \(9, 160, 160\) or flat, one panel after "
-                r"another, also where the header has \(160, 160, 9\), "
-                r"got uint8 of shape \(160, 160, 16\)"
-            ),
-        ),
-        (changed(image=np.zeros((9, 80, 80))), r"got float64 of shape \(9, 80, 80\)"),
-        (changed(image=image(1, "c8")), "image must be gray levels .* got complex64"),
-        (changed(image=image(1, "?")), "image must be gray levels .* got bool"),
-        (changed(image=image(np.nan)), "image must hold whole gray levels 0…255, got .*nan"),
-        (changed(image=image(np.inf)), "image must hold whole gray levels 0…255, got .*inf"),
-        (changed(image=image(256)), "got float64 of 0.0…256.0"),
-        (changed(image=image(-1, "i2")), "got int16 of -1…0"),
-        (changed(image=image(0.5)), "got float64 of 0.0…0.5"),
-        (changed(target=np.array(4)), "target must be 0…3, got 4"),
-        (changed(target=np.array(-1)), "target must be 0…3, got -1"),
-        (changed(target=np.array([1, 2])), r"target must be one integer, got int64 of shape \(2,"),
-        (changed(target=np.array(1.0)), "target must be one integer, got float64"),
         (
             changed(relation_structure_encoded=np.zeros((4, 12), int)),
             r"relation_structure_encoded must be integers of shape \(1, 12\), got int64 of .*\(4,",
