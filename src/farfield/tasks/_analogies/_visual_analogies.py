@@ -9,7 +9,7 @@ from functools import partial
 from typing import ClassVar, Final, final
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer, UInt8
+from jaxtyping import Bool, Integer, UInt8
 from torch import Tensor
 
 from farfield.core import Problems, Stream
@@ -38,7 +38,7 @@ from farfield.tasks._analogies._panel_tasks import (
     panel_problems,
 )
 from farfield.tasks._files._panel_files import check_image_size
-from farfield.tasks._protocol._answers import described_outputs
+from farfield.tasks._protocol._answers import DescribedChoice
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._task import (
     TRAINING,
@@ -250,7 +250,7 @@ _MOST: Final = 10_000_000
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class VisualAnalogies(VisualAnalogyTask):
+class VisualAnalogies(DescribedChoice, VisualAnalogyTask):
     """Which panel continues the target row as the source row is continued?
 
     **Task.** Two rows of three panels. In the source row a relation holds between the levels that
@@ -420,28 +420,15 @@ class VisualAnalogies(VisualAnalogyTask):
         draw = partial(draw_panels, image_size=self.image_size)
         return panel_problems(analogies.drawn(branch, count), draw)
 
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: 1 for candidates that obey a relation of the source.
-
-        Read off the descriptions of the panels, not off the answer or its latent description.
-
-        Args:
-            problems: Problems of any regime, as drawn.
-
-        Raises:
-            ValueError: If the panels are pictures already.
-        """
-        return described_outputs(problems, _fitting)
+    @staticmethod
+    def _fitting(panels: np.ndarray) -> np.ndarray:
+        """Check whether each candidate obeys a relation of the source."""
+        source = np.any(obeyed(panels[:, :ROW]), axis=(1, 2))
+        target = np.any(obeyed(panels[:, ROW:]), axis=2)
+        fitting: np.ndarray = np.any(target & source[:, None], axis=2)
+        return fitting
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
         """Return the mask of the problems about each relation that occurs, by its name."""
         relation = problems.latent["relation"]
         return occurring({name: relation == number for number, name in enumerate(RELATIONS)})
-
-
-def _fitting(panels: np.ndarray) -> np.ndarray:
-    """Check whether each candidate obeys a relation of the source."""
-    source = np.any(obeyed(panels[:, :ROW]), axis=(1, 2))
-    target = np.any(obeyed(panels[:, ROW:]), axis=2)
-    fitting: np.ndarray = np.any(target & source[:, None], axis=2)
-    return fitting

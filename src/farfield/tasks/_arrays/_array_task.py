@@ -30,7 +30,7 @@ from farfield.tasks._arrays._array_sets import (
 from farfield.tasks._arrays._kept_arrays import ArrayReader, KeptArray, find, keep
 from farfield.tasks._arrays._read_arrays import TEST
 from farfield.tasks._protocol._answers import check_outputs, target_outputs
-from farfield.tasks._protocol._draws import UNLABELLED, distinct, resample
+from farfield.tasks._protocol._draws import UNLABELLED, DrawnSets, distinct
 from farfield.tasks._protocol._task import (
     CHANNELS_FIRST,
     COLOR,
@@ -61,7 +61,7 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 @final
 @dataclass(frozen=True)
-class ArrayTask(OneContext):
+class ArrayTask(DrawnSets, OneContext):
     r"""What is the class, or the number, of each item of the user's arrays?
 
     **Task.** Arrays, tensors, data frames or files become a task: the sets, their distances from
@@ -489,10 +489,6 @@ class ArrayTask(OneContext):
         numbers = ((self._numbers(regime) - mean) / std).astype(np.float32)
         variance = torch.from_numpy(numbers.astype(np.float64).var(0).astype(np.float32))
         return torch.from_numpy(numbers), {"variance": variance.expand(len(numbers), -1)}
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """Sample `n` problems of a regime, with replacement."""
-        return resample(self.draw, regime, n, generator)
 
     def loss(
         self, outputs: Float[Tensor, "batch output"], problems: Problems

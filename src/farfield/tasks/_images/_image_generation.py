@@ -19,7 +19,7 @@ from farfield.tasks._images._image_classes import ImageClasses
 from farfield.tasks._images._image_task import IMAGE_FILES, ImageFiles
 from farfield.tasks._points._points import nearly_normal
 from farfield.tasks._protocol._answers import check_outputs
-from farfield.tasks._protocol._draws import permutation, resample
+from farfield.tasks._protocol._draws import DrawnSets, permutation
 from farfield.tasks._protocol._task import (
     TEST,
     TRAINING,
@@ -42,7 +42,7 @@ _PART: Final = 2_000
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class ImageGeneration(SingleItem):
+class ImageGeneration(DrawnSets, SingleItem):
     r"""Make an image like the images of a data set out of noise.
 
     **Task.** A vector of noise, independent numbers of mean 0 and variance 1. The answer is an
@@ -169,14 +169,6 @@ class ImageGeneration(SingleItem):
             target=torch.from_numpy(images[rows]),
             latent={"image": torch.from_numpy(rows)},
         )
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """Sample `n` problems, with replacement, from the set of a regime in run 0.
-
-        Args:
-            n: Number of problems.
-        """
-        return resample(self.draw, regime, n, generator)
 
     def loss(
         self, outputs: Float[Tensor, "batch answer"], problems: Problems

@@ -41,7 +41,7 @@ from farfield.tasks._matrices._matrix_problems import (
     PART,
     Matrices,
 )
-from farfield.tasks._protocol._answers import described_outputs
+from farfield.tasks._protocol._answers import DescribedChoice
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime, check_number, regimes_at
 
 
@@ -71,7 +71,7 @@ _DESCRIBED: Final = torch.tensor(
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class ProgressiveMatrices(MatrixTask):
+class ProgressiveMatrices(DescribedChoice, MatrixTask):
     """Which panel completes a matrix of 3×3, given what holds along its rows or its columns?
 
     **Task.** Eight panels of a matrix in reading order, the ninth lacking, and eight candidates for
@@ -298,18 +298,16 @@ class ProgressiveMatrices(MatrixTask):
         }
         return replace(problems, latent={**problems.latent, **further})
 
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: 1 for candidates with which all rules of the matrix hold.
-
-        Read off the descriptions of the panels, not off the answer or its latent description.
-
-        Args:
-            problems: Problems of any regime, as drawn.
-
-        Raises:
-            ValueError: If the panels are pictures already.
-        """
-        return described_outputs(problems, _fitting)
+    @staticmethod
+    def _fitting(panels: np.ndarray) -> np.ndarray:
+        """Check whether the last lines obey all rules of the complete lines with each candidate."""
+        flat = shown(panels[:, :, :PANEL_FIELDS].reshape(-1, PANEL_FIELDS))
+        sets = flat.reshape(*panels.shape[:2], flat.shape[1])
+        context, candidates = sets[:, :CONTEXT], sets[:, CONTEXT:]
+        fitting: np.ndarray = np.all(
+            ~laws(context)[:, None] | ended(context, candidates), axis=(2, 3, 4)
+        )
+        return fitting
 
     def by_hand(
         self,
@@ -338,14 +336,3 @@ class ProgressiveMatrices(MatrixTask):
             **{name: said[:, COLUMNS.index(name)] == 1 for name in RELATIONS},
         }
         return occurring(chosen)
-
-
-def _fitting(panels: np.ndarray) -> np.ndarray:
-    """Check whether the last lines obey all rules of the complete lines with each candidate."""
-    flat = shown(panels[:, :, :PANEL_FIELDS].reshape(-1, PANEL_FIELDS))
-    sets = flat.reshape(*panels.shape[:2], flat.shape[1])
-    context, candidates = sets[:, :CONTEXT], sets[:, CONTEXT:]
-    fitting: np.ndarray = np.all(
-        ~laws(context)[:, None] | ended(context, candidates), axis=(2, 3, 4)
-    )
-    return fitting

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -12,10 +11,10 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import Problems, Stream
+from farfield.core import Problems
 from farfield.core.internal import LazyItems
 from farfield.metrics import correct
-from farfield.tasks._protocol._draws import resample
+from farfield.tasks._protocol._draws import DrawnSets
 from farfield.tasks._protocol._task import Regime, check_regime
 
 
@@ -50,7 +49,7 @@ def target_outputs(problems: Problems, num_outputs: int) -> Float[Tensor, "batch
     return F.one_hot(problems.target, num_outputs).to(torch.float32) * 2 - 1
 
 
-class AnswerTask(ABC):
+class AnswerTask(DrawnSets):
     """A task with a logit for each answer, or one for yes and no."""
 
     @property
@@ -62,21 +61,6 @@ class AnswerTask(ABC):
     @abstractmethod
     def regimes(self) -> tuple[Regime, ...]:
         """Training first, then the test distributions."""
-
-    @abstractmethod
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """Draw the sets of a run, by regime name."""
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """Sample `n` problems, with replacement, from the set of a regime in run 0.
-
-        The sets are those of `draw(stream(0))` whatever the generator, so that no call shows
-        problems that another call withholds.
-
-        Args:
-            n: Number of problems.
-        """
-        return resample(self.draw, regime, n, generator)
 
     def loss(
         self, outputs: Float[Tensor, "batch answer"], problems: Problems
@@ -138,28 +122,34 @@ class ChoiceTask(AnswerTask):
         return self.num_candidates
 
 
-def described_outputs(
-    problems: Problems, fitting: Callable[[np.ndarray], np.ndarray]
-) -> Float[Tensor, "batch candidate"]:
-    """Score candidates by a rule on the descriptions of panels: 1 for a fit, −1 else.
+class DescribedChoice(ABC):
+    """A task whose oracle is its rule, read off the descriptions of panels."""
 
-    Args:
-        problems: Problems with the items they were drawn with.
-        fitting: Function from the descriptions of the panels of a few problems, `(batch, time, …)`,
-            to a mask of the candidates that fit, `(batch, candidate)`.
+    @staticmethod
+    @abstractmethod
+    def _fitting(panels: np.ndarray) -> np.ndarray:
+        """Check whether each candidate fits, from descriptions `(batch, time, …)`."""
 
-    Raises:
-        ValueError: If the panels are pictures already.
-    """
-    items = problems.items
-    if not isinstance(items, LazyItems):
-        raise ValueError(
-            "problems must have the items they were drawn with, got a tensor: pictures do "
-            "not show their descriptions"
-        )
-    parts = torch.split(problems.index.cpu(), _PART)
-    fits = torch.from_numpy(np.concatenate([fitting(items.latent[p].numpy()) for p in parts]))
-    return fits.to(problems.index.device, torch.float32) * 2 - 1
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
+        """Return the outputs of the rule: 1 for candidates that fit, −1 else.
+
+        Read off the descriptions of the panels, not off the answer or its latent description.
+
+        Args:
+            problems: Problems of any regime, as drawn.
+
+        Raises:
+            ValueError: If the panels are pictures already.
+        """
+        items = problems.items
+        if not isinstance(items, LazyItems):
+            raise ValueError(
+                "problems must have the items they were drawn with, got a tensor: pictures do "
+                "not show their descriptions"
+            )
+        parts = torch.split(problems.index.cpu(), _PART)
+        fits = [torch.from_numpy(self._fitting(items.latent[part].numpy())) for part in parts]
+        return torch.cat(fits).to(problems.index.device, torch.float32) * 2 - 1
 
 
 _NEAREST = 32

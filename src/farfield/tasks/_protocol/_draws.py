@@ -7,6 +7,7 @@ which its ready-made draws (`choice`, `permutation`) do not promise; drawn probl
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
@@ -160,6 +161,28 @@ def resample(
         raise UnknownNameError("regime", regime, sets)
     problems = sets[regime]
     return problems[torch.from_numpy(generator.integers(len(problems), size=n))]
+
+
+class DrawnSets(ABC):
+    """Base of tasks that draw the sets of a run together; samples are from the sets of run 0."""
+
+    @abstractmethod
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """Draw the sets of a run, by regime name."""
+
+    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
+        """Sample `n` problems, with replacement, from the set of a regime in run 0.
+
+        The sets are those of `draw(stream(0))` whatever the generator, so that no call shows
+        problems that another call withholds.
+
+        Args:
+            n: Number of problems.
+
+        Raises:
+            ValueError: As `draw`.
+        """
+        return resample(self.draw, regime, n, generator)
 
 
 UNLABELLED: Final = "unlabelled"

@@ -29,7 +29,7 @@ from farfield.core.internal import (
 from farfield.functional.internal import bicubic_resize, rgb_to_ycbcr
 from farfield.metrics import psnr, ssim
 from farfield.tasks._files._data_sets import folders
-from farfield.tasks._protocol._draws import permutation, resample
+from farfield.tasks._protocol._draws import DrawnSets, permutation
 from farfield.tasks._protocol._task import (
     GRAY,
     TRAINING,
@@ -156,7 +156,7 @@ _NO_TEST: Final = -1
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SuperResolution(SingleItem):
+class SuperResolution(DrawnSets, SingleItem):
     r"""How does an image look with more pixels? It is given after bicubic enlargement.
 
     **Task.** An image was made smaller by a factor and enlarged to its size again, both by bicubic
@@ -301,14 +301,6 @@ class SuperResolution(SingleItem):
         )
         source = np.repeat(rows, [len(own) for own in sharp])
         return _problems(torch.cat(blurred), torch.cat(sharp), source, _NO_TEST)
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """Sample `n` problems, with replacement, from the set of a regime in run 0.
-
-        Raises:
-            ValueError: As `draw`.
-        """
-        return resample(self.draw, regime, n, generator)
 
     def loss(
         self, outputs: Float[Tensor, "batch height width"], problems: Problems

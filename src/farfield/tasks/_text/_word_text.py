@@ -30,7 +30,7 @@ from farfield.metrics import correct
 from farfield.tasks._files._data_sets import DataSet
 from farfield.tasks._files._known_data_sets import PTB, WIKITEXT2
 from farfield.tasks._protocol._answers import check_sequence_outputs
-from farfield.tasks._protocol._draws import resample
+from farfield.tasks._protocol._draws import DrawnSets
 from farfield.tasks._protocol._task import (
     TRAINING,
     VALIDATION,
@@ -263,7 +263,7 @@ TEST: Final = "test"
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class WordText(OneContext):
+class WordText(DrawnSets, OneContext):
     r"""Which word comes next in a text?
 
     **Task.** A problem is a window of `steps` words of a text, as their numbers in a vocabulary;
@@ -415,14 +415,6 @@ class WordText(OneContext):
         )
         index = torch.where(index == NO_WORD, unknown, index)
         return Problems(items=items, index=index, target=target.contiguous())
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """Sample `n` windows of a regime, with replacement.
-
-        Args:
-            n: Number of windows, at least 1.
-        """
-        return resample(self.draw, regime, n, generator)
 
     def loss(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.core.internal import LazyItems, check_fields
-from farfield.tasks._protocol._answers import described_outputs
+from farfield.tasks._protocol._answers import DescribedChoice
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._task import GRAY, TRAINING, CountOrNone, Form, check_number
 from farfield.tasks._vaec._direction_pictures import SIDE, draw_directions, measured_by_hand
@@ -28,7 +28,7 @@ _NUMBERS = 2**62
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DirectionAnalogies(RegionAnalogies):
+class DirectionAnalogies(DescribedChoice, RegionAnalogies):
     r"""Which square completes the analogy, where only the direction of texture shows squares?
 
     **Task.** Four-term analogies A : B :: C : D between gray pictures of 96×96 pixels. Each shows a
@@ -142,9 +142,12 @@ class DirectionAnalogies(RegionAnalogies):
         latent = torch.cat([squares, torch.from_numpy(numbers)[:, None]], dim=1)
         return LazyItems(latent=latent, draw=draw_directions)
 
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """Return the outputs of the rule: 1 for the square that is C + B − A, −1 for others."""
-        return described_outputs(problems, _completes)
+    @staticmethod
+    def _fitting(latent: Int64[np.ndarray, "batch time feature"]) -> Bool[np.ndarray, "batch _"]:
+        """Tell which candidates are C + B − A, from the descriptions of pictures."""
+        squares = latent[..., :3]
+        wanted = squares[:, 2] + squares[:, 1] - squares[:, 0]
+        return (squares[:, 3:] == wanted[:, None]).all(-1)
 
     def by_hand(self, problems: Problems, training: Problems) -> Float[Tensor, "batch candidate"]:  # noqa: ARG002
         """Return the outputs of a rule on local direction: nearness of candidates to C + B − A.
@@ -158,10 +161,3 @@ class DirectionAnalogies(RegionAnalogies):
         squares = np.stack([measured_by_hand(one) for one in pictures.cpu().numpy()])
         a, b, c, *candidates = torch.from_numpy(squares).to(positions.device)[positions].unbind(1)
         return -(torch.stack(candidates, dim=1) - (c + b - a)[:, None]).norm(dim=2)
-
-
-def _completes(latent: Int64[np.ndarray, "batch time feature"]) -> Bool[np.ndarray, "batch _"]:
-    """Tell which candidates are C + B − A, from the descriptions of pictures."""
-    squares = latent[..., :3]
-    wanted = squares[:, 2] + squares[:, 1] - squares[:, 0]
-    return (squares[:, 3:] == wanted[:, None]).all(-1)

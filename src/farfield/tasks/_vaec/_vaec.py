@@ -41,35 +41,45 @@ _CHUNK = 128
 
 @dataclass(frozen=True, kw_only=True)
 class VAECTask(OracleByHand, RegionAnalogies):
-    """Base of the visual analogies along one dimension."""
+    """Base of the visual analogies along one dimension.
+
+    Args:
+        num_levels: Levels of every dimension, at most 42.
+        levels_per_region: Levels of every dimension within a region or scale, and so candidates.
+        image_size: Side of an image, 64…1024 pixels; in clutter or with new shapes a multiple of
+            128.
+        problems_per_regime: Problems of a set; `None` for a tenth of all: 19,040.
+        exact_width: Whether a square of width s covers s pixels rather than s + 1.
+        shuffled: Whether the candidates are in random order rather than D first.
+        second_object: Whether every picture shows a square of another hue, which tells nothing.
+        textured: Whether the background of every picture is a texture rather than gray.
+        new_shapes: Whether all tests show shapes that training lacks, rather than squares.
+        validation_problems: Number of validation problems of the training kind, with combinations
+            of the irrelevant levels that training lacks; 0 for no such regime.
+        also_train_on: Numbers of further regions or scales that training shows: each is a training
+            domain with as many problems, and validation has as many of each.
+
+    Raises:
+        ValueError: If the levels do not divide into regions or scales, a number is out of its
+            range, or `image_size` is no multiple of 128 where there is clutter or new shapes, or
+            both of these are asked for.
+    """
 
     dimensions: ClassVar[tuple[str, ...]] = DIMENSIONS
     form: ClassVar[Form] = Form(axes=COLOR, arrangement="group", answer="candidates")
 
     train_on: int = 1
-    """Number of the region or scale that training shows."""
     num_levels: int = MOST_LEVELS
-    """Levels of every dimension."""
     levels_per_region: int = 7
-    """Levels of every dimension within a region or scale."""
     image_size: int = 128
-    """Side of an image in pixels."""
     problems_per_regime: int | None = None
-    """Problems of a set; `None` for a tenth of all."""
     exact_width: bool = False
-    """True if a square of width s covers s pixels rather than s + 1."""
     shuffled: bool = False
-    """True if the candidates are in random order rather than the right one first."""
     second_object: bool = False
-    """True if every picture shows a square of another hue, which tells nothing."""
     textured: bool = False
-    """True if the background of every picture is a texture rather than gray."""
     new_shapes: bool = False
-    """True if all tests show shapes that training lacks, rather than squares."""
     validation_problems: CountOrNone = 0
-    """Number of validation problems; 0 for no validation."""
     also_train_on: tuple[int, ...] = ()
-    """Numbers of further regions or scales that training shows, each a training domain."""
 
     @abstractmethod
     def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
@@ -268,25 +278,6 @@ class VAECTranslation(VAECTask):
 
     Args:
         train_on: Number of the region that training shows, from 1.
-        num_levels: Levels of every dimension, at most 42.
-        levels_per_region: Levels of every dimension within a region, and so candidates.
-        image_size: Side of an image, 64…1024 pixels; in clutter or with new shapes a multiple of
-            128.
-        problems_per_regime: Problems of a set; `None` for a tenth of all: 19,040.
-        exact_width: Whether a square of width s covers s pixels rather than s + 1.
-        shuffled: Whether the candidates are in random order rather than D first.
-        second_object: Whether every picture shows a square of another hue, which tells nothing.
-        textured: Whether the background of every picture is a texture rather than gray.
-        new_shapes: Whether all tests show shapes that training lacks, rather than squares.
-        validation_problems: Number of validation problems of the training kind, with combinations
-            of the irrelevant levels that training lacks; 0 for no such regime.
-        also_train_on: Numbers of further regions that training shows: each is a training domain
-            with as many problems, and validation has as many of each.
-
-    Raises:
-        ValueError: If the levels do not divide into regions, a number is out of its range, or
-            `image_size` is no multiple of 128 where there is clutter or new shapes, or both of
-            these are asked for.
 
     Reference:
         webb2020, section 2.1 and 2.1.1.
@@ -362,26 +353,7 @@ class VAECScale(VAECTask):
 
     Args:
         train_on: Number of the scale that training shows, from 1.
-        num_levels: Levels of every dimension, at most 42.
-        levels_per_region: Levels of every dimension within a scale, and so candidates.
-        image_size: Side of an image, 64…1024 pixels; in clutter or with new shapes a multiple of
-            128.
-        problems_per_regime: Problems of a set; `None` for a tenth of all: 19,040.
-        exact_width: Whether a square of width s covers s pixels rather than s + 1.
-        shuffled: Whether the candidates are in random order rather than D first.
-        second_object: Whether every picture shows a square of another hue, which tells nothing.
-        textured: Whether the background of every picture is a texture rather than gray.
-        new_shapes: Whether all tests show shapes that training lacks, rather than squares.
-        validation_problems: Number of validation problems of the training kind, with combinations
-            of the irrelevant levels that training lacks; 0 for no such regime.
-        also_train_on: Numbers of further scales that training shows: each is a training domain
-            with as many problems, and validation has as many of each.
         levels_multiplied: Whether scale k takes levels k, 2k, … 7k, as the text has it.
-
-    Raises:
-        ValueError: If the levels do not divide into scales, a number is out of its range, or
-            `image_size` is no multiple of 128 where there is clutter or new shapes, or both of
-            these are asked for.
 
     Reference:
         webb2020, section 2.1 and 2.1.2.
