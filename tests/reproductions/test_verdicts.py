@@ -495,6 +495,21 @@ def test_a_goal_that_is_reached_by_hand_gets_no_star():
     assert judgement.reason.endswith("30 of 30 networks pass: at least 90 % do; by hand 99.50")
 
 
+def test_the_best_of_several_rows_by_hand_counts():
+    search = dataclasses.replace(
+        BY_HAND,
+        row="By hand, search",
+        experiment=dataclasses.replace(BY_HAND.experiment, model=ByHand(rule="by_search")),
+    )
+    claim = with_confirmation(10)
+    records = made_up.records(claim, [99.9] * 30)
+    beside = [FAILING, (search, made_up.records(search, [99.8, 99.8], steps=1))]
+    for order in (beside, beside[::-1]):
+        judgement = judge(claim, records, order)
+        assert judgement.verdict is Verdict.BY_HAND
+        assert judgement.reason.endswith("by hand 99.80")
+
+
 def test_a_goal_for_an_error_is_reached_by_hand_below_it():
     claim, rule = (
         dataclasses.replace(

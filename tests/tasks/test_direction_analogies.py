@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from farfield.core import Problems, stream
+from farfield.experiments import ByHand
 from farfield.tasks import TRAINING, DirectionAnalogies
 from farfield.tasks._vaec._direction_pictures import (
     Shape,
@@ -19,6 +20,7 @@ from farfield.tasks._vaec._direction_pictures import (
     local_direction,
     measured_by_hand,
 )
+from farfield.tasks._vaec._direction_search import square_by_search
 from tasks.sets import digest
 
 CELLS = {
@@ -140,6 +142,32 @@ def test_the_rule_by_hand_looks_at_pictures_alone_and_mostly_fails() -> None:
     outputs = task.by_hand(blind, blind)
     assert task.score(outputs, problems).mean() < 0.9
     assert outputs.argmax(1).unique().numel() > 2
+
+
+def test_the_search_finds_most_squares() -> None:
+    latent = torch.tensor(
+        [[250 + 30 * (n % 7), 400 - 20 * (n % 5), 200 + 40 * (n % 4), n] for n in range(12)]
+    )
+    found = np.stack([square_by_search(one) for one in draw_directions(latent).numpy()])
+    near = np.abs(found - latent[:, :3].numpy() / 10).max(1)
+    assert (near < 1.25).sum() >= 11
+    assert np.median(near) < 0.5
+
+
+def test_the_search_answers_problems_from_pictures_alone() -> None:
+    task = DirectionAnalogies(problems_per_regime=6, shuffled=True)
+    some = drawn(task)[TRAINING].compact()
+    rows = torch.arange(0, len(some.index), 210)
+    blind = Problems(items=some.table(), index=some.index[rows], target=torch.zeros(len(rows), 0))
+    model = ByHand(rule="by_search").build(task, stream(0))
+    right = some.target[rows]
+    assert (model(blind.table(), blind.index).argmax(1) == right).sum() >= len(rows) - 1
+
+
+@pytest.mark.parametrize("rule", ["by_luck", "oracle", ""])
+def test_a_rule_that_the_task_lacks_is_refused(rule: str) -> None:
+    with pytest.raises(ValueError, match="rule must be a method of DirectionAnalogies like by_h"):
+        ByHand(rule=rule).build(DirectionAnalogies(), stream(0))
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, final, runtime_checkable
@@ -433,6 +434,12 @@ class ByHand:
     the nearest training points. A rule reads the items that a network reads, and the training
     problems of its run.
 
+    Args:
+        rule: Name of the method of the task that answers, for a task with several rules.
+
+    Raises:
+        ValueError: If the task has no such rule.
+
     Example:
         >>> from farfield.experiments import Experiment, Recipe
         >>> from farfield.tasks import SameDifferent
@@ -442,19 +449,27 @@ class ByHand:
 
     task_kind: ClassVar[type] = AnswersByHand
 
+    rule: str = "by_hand"
+
     def build(self, task: AnswersByHand, stream: Stream) -> nn.Module:
         """Build the rule of `task` as a module without parameters."""
-        return _Rule(task, stream.seed)
+        rule = getattr(task, self.rule, None) if self.rule.startswith("by_") else None
+        if not callable(rule):
+            raise ValueError(
+                f"rule must be a method of {type(task).__name__} like by_hand, got {self.rule!r}"
+            )
+        return _Rule(task, stream.seed, rule)
 
 
 @final
 class _Rule(nn.Module):
     """Answer problems by the rule of their task."""
 
-    def __init__(self, task: AnswersByHand, seed: int) -> None:
+    def __init__(
+        self, task: AnswersByHand, seed: int, rule: Callable[[Problems, Problems], Tensor]
+    ) -> None:
         super().__init__()
-        self._task = task
-        self._seed = seed
+        self._task, self._seed, self._rule = task, seed, rule
 
     @cached_property
     def _training(self) -> Problems:
@@ -464,7 +479,7 @@ class _Rule(nn.Module):
         """Compute answers to every problem."""
         # No target: a rule that looked at it would fail.
         shown = Problems(items=items, index=index, target=index.new_empty(len(index), 0))
-        return self._task.by_hand(shown, self._training)
+        return self._rule(shown, self._training)
 
 
 @final

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from farfield.experiments import ByHand, Experiment, Recipe
@@ -18,30 +18,36 @@ RUNS: Final = 2
 """Number of runs whose problems a rule answers; the rule itself draws nothing."""
 
 
-def by_hand(task: ProblemTask | AnswersByHand) -> Experiment:
-    """Build the experiment of the rule by hand of a task."""
-    return Experiment(task=task, model=ByHand(), recipe=Recipe(steps=1, batch_size=1))
+def by_hand(task: ProblemTask | AnswersByHand, rule: str = ByHand().rule) -> Experiment:
+    """Build the experiment of a rule by hand of a task."""
+    return Experiment(task=task, model=ByHand(rule=rule), recipe=Recipe(steps=1, batch_size=1))
 
 
-def with_rows_by_hand(claims: Iterable[Claim], name: str = BY_HAND) -> tuple[Claim, ...]:
-    """Yield claims, followed by a row by hand for each column with a goal.
+def with_rows_by_hand(
+    claims: Iterable[Claim], name: str | Mapping[str, str] = BY_HAND
+) -> tuple[Claim, ...]:
+    """Yield claims, followed by the rows by hand for each column with a goal.
 
     A column whose task has no rule by hand gets none.
 
     Args:
         claims: Claims of one table.
-        name: Name of the row.
+        name: Name of the row; of several, each with the method of the task that answers.
     """
     every = tuple(claims)
-    columns = {
-        (claim.group, claim.regime, claim.metric): row
-        for claim in reversed(every)
-        if (row := _row_by_hand(claim, name)) is not None
-    }
-    return (*every, *reversed(columns.values()))
+    rules = {name: ByHand().rule} if isinstance(name, str) else name
+    rows: list[Claim] = []
+    for one, rule in rules.items():
+        columns = {
+            (claim.group, claim.regime, claim.metric): row
+            for claim in reversed(every)
+            if (row := _row_by_hand(claim, one, rule)) is not None
+        }
+        rows.extend(reversed(columns.values()))
+    return (*every, *rows)
 
 
-def _row_by_hand(claim: Claim, name: str) -> Claim | None:
+def _row_by_hand(claim: Claim, name: str, rule: str) -> Claim | None:
     """Find the row by hand beside a claim with a goal; `None` without goal or rule."""
     number, task = claim.published, claim.experiment.task
     if not isinstance(number, Unpublished) or number.goal is None:
@@ -54,7 +60,7 @@ def _row_by_hand(claim: Claim, name: str) -> Claim | None:
         published=dataclasses.replace(
             number, runs=RUNS, goal=None, confirmation=None, selection="nothing is trained"
         ),
-        experiment=by_hand(task),
+        experiment=by_hand(task, rule),
         quick=1.0,
         quick_before=None,
         selection=None,

@@ -167,20 +167,20 @@ class Claim:
         """True if a rule answers in place of a network."""
         return isinstance(self.experiment.model, ByHand)
 
-    def by_hand(self, others: Iterable[Claim]) -> Claim | None:
-        """Return the row by hand in the column of this claim; `None` without one.
+    def by_hand(self, others: Iterable[Claim]) -> tuple[Claim, ...]:
+        """Return the rows by hand in the column of this claim, of its task where there are any.
 
         Args:
             others: Where to look.
         """
         column = self.home, self.group, self.regime, self.metric
-        rows = (
+        rows = tuple(
             other
             for other in others
             if other.is_by_hand and (other.home, other.group, other.regime, other.metric) == column
         )
         task = self.experiment.task
-        return min(rows, key=lambda other: other.experiment.task != task, default=None)
+        return tuple(row for row in rows if row.experiment.task == task) or rows[:1]
 
     @property
     def cell(self) -> str:

@@ -16,9 +16,10 @@ paper's `__init__` hands to `Paper`. All else of a table is data, in `claims.tom
 A field of a cell is that of `[defaults]`, the table, the grid, the column or `but`, whichever comes
 last. A number has the digits of the paper, `61.6 ± 4.9` or `61.6`; an empty cell is no claim, and
 `-` a claim without a published number, as are all without `numbers`. `goal` in `but` sets the goal
-of a cell; `by_hand = "By hand"` adds rows by hand behind the cells. Cells come column by column, or
-by `order = "rows"`. A table of several parts has `[[table-1.grids]]` with the keys that differ, and
-`like = "table-1"` takes the keys of another table.
+of a cell; `by_hand = "By hand"` adds rows by hand behind the cells, and `by_hand = { "By hand" =
+"by_hand", … }` several, each with the method of the task that answers. Cells come column by column,
+or by `order = "rows"`. A table of several parts has `[[table-1.grids]]` with the keys that differ,
+and `like = "table-1"` takes the keys of another table.
 
 A table of `statements.toml` is a `Statement` with one comparison: `ratio`, `gap`, `single`, `wins`
 or `parameters`, of means of cells, e.g. `ratio = ["table-1/no-norm/*", "table-1/context-norm/*"]`.
@@ -136,7 +137,7 @@ class _Grid(_Fields):
     columns: list[str | _Column]
     numbers: str | None = None
     order: Literal["columns", "rows"] = "columns"
-    by_hand: str | None = None
+    by_hand: str | dict[str, str] | None = None
     but: dict[str, _Fields] = msgspec.field(default_factory=dict)
 
 

@@ -335,10 +335,15 @@ def _goal(
 
 
 def _by_hand(claim: Claim, others: Sequence[tuple[Claim, Sequence[Record]]]) -> float | None:
-    """Compute the mean of the row by hand in the column of a claim; `None` where none has run."""
-    rule = claim.by_hand(one for one, _ in others)
-    found = [record for one, records in others if one is rule for record in records]
-    return summarize(rule, found).mean if rule is not None and found else None
+    """Compute the best mean of the rows by hand in the column of a claim; `None` for none run."""
+    rules = claim.by_hand(one for one, _ in others)
+    means = [
+        summarize(rule, found).mean
+        for rule in rules
+        if (found := [record for one, records in others if one is rule for record in records])
+    ]
+    best = min if measure_of(claim.metric).lower_is_better else max
+    return best(means, default=None)
 
 
 def _few(records: Sequence[Record]) -> str:

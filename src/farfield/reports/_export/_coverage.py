@@ -129,8 +129,9 @@ def _covered(
     """Return runs of some tables."""
     claims = tuple(claim for table in tables for claim in table.claims)
     rows = {claim.name: recorded.row(claim) for claim in claims}
-    untrained = sum(row is not None and row.claim.trains_nothing for row in rows.values())
-    full = sum(row is not None and is_full(row) for row in rows.values()) - untrained
+    found = [row for row in rows.values() if row is not None]
+    trained = [row for row in found if not row.claim.trains_nothing]
+    full = sum(is_full(row) for row in trained)
     lacking = [claim for claim in claims if (row := rows[claim.name]) is None or not is_full(row)]
     run = _best(lacking, runs)
     return Coverage(
@@ -140,8 +141,8 @@ def _covered(
         keys=tuple(table.key for table in tables),
         cells=claims,
         full=full,
-        part=sum(row is not None for row in rows.values()) - full - untrained,
-        untrained=untrained,
+        part=len(trained) - full,
+        untrained=len(found) - len(trained),
         why="; ".join(_why(printed, lacking, run)),
         time="" if run is None else run.time,
     )

@@ -258,7 +258,7 @@ def _beside_goals(
     names = {
         other.name
         for claim in table.claims
-        for other in (claim.confirming(table.claims), claim.by_hand(table.claims))
+        for other in (claim.confirming(table.claims), *claim.by_hand(table.claims))
         if other
     }
     whole = (found for kind, found in kinds.items() if kind.share == 1)

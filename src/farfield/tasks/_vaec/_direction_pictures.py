@@ -254,12 +254,13 @@ def measured_by_hand(
 
 
 def local_direction(
-    picture: UInt8[np.ndarray, "height width"],
+    picture: UInt8[np.ndarray, "height width"], smoothing: float = _SMOOTHING
 ) -> Float[np.ndarray, "height width"]:
     """Compare the direction of texture at each pixel with the picture's: 1 across, −1 along.
 
     Args:
         picture: The picture.
+        smoothing: Standard deviation of the smoothing, pixels.
     """
     from scipy.ndimage import gaussian_filter  # noqa: PLC0415 — a quarter of a second to import
 
@@ -269,7 +270,7 @@ def local_direction(
     whole = doubled.sum()
     relative = -(doubled * whole.conj()).real / max(abs(whole), 1e-9)
     found: Float[np.ndarray, "height width"]
-    found = gaussian_filter(relative / (abs(doubled) + _FLAT), _SMOOTHING)
+    found = gaussian_filter(relative / (abs(doubled) + _FLAT), smoothing)
     return found
 
 
