@@ -8,7 +8,7 @@ from torch import Tensor
 
 from farfield.analysis.internal import active_of, phase_difference
 from farfield.core import Problems
-from farfield.models import SequenceModel
+from farfield.models.internal import SequenceModel
 from farfield.nn import LinearEncoder, NormalizedGRU, RIMs
 from made import generator
 

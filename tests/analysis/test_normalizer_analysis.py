@@ -17,7 +17,8 @@ from farfield.analysis.internal import (
     normalizer_scales,
 )
 from farfield.core import Problems, stream
-from farfield.models import BottleneckMLP, ItemModel, QuickCNN
+from farfield.models import BottleneckMLP, QuickCNN
+from farfield.models.internal import ItemModel
 from farfield.nn import MapNormalizer
 from made import generator
 from oracles import normalizer_analysis as oracle

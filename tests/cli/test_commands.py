@@ -64,12 +64,11 @@ from farfield.tasks import (
     TASKS,
     Atari,
     Copying,
-    DataSet,
     Digits,
     ImageClasses,
 )
 from farfield.tasks._rules._abstract_rules import RuleTask
-from farfield.tasks.internal import DataFile, NeedsFiles, form_of
+from farfield.tasks.internal import DataFile, DataSet, NeedsFiles, form_of
 from plain import Plain
 from processes import run_forked
 from tasks import image_sets

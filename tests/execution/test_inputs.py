@@ -25,8 +25,8 @@ from farfield.experiments import Experiment, Network, Pretrained, Recipe, Sequen
 from farfield.nn import MLPEncoder, NormalizedLSTM, WordEncoder
 from farfield.records import Store
 from farfield.records.internal import DamageWarning
-from farfield.tasks import DataSet, WordText
-from farfield.tasks.internal import DataFile
+from farfield.tasks import WordText
+from farfield.tasks.internal import DataFile, DataSet
 from farfield.training import OneNetwork, _checkpoint, _repeatable
 from farfield.training.internal import Clock, Inputs
 from small import tiny_experiment

@@ -36,7 +36,7 @@ from farfield.explorer._kept_counts import kept_counts
 from farfield.explorer._pages import GROUPS, network, network_picture, problems
 from farfield.explorer._source import Source
 from farfield.explorer._titles import distinct, title_of
-from farfield.models import SequenceModel
+from farfield.models.internal import SequenceModel
 from farfield.nn import RIMs
 from farfield.objectives import PPO
 from farfield.records import Record, Score, Store

@@ -12,9 +12,9 @@ from torch.nn.utils import parametrizations
 
 from farfield.core import Problems
 from farfield.functional.internal import NFMRules
-from farfield.models import GAN, ItemModel, ResNetDiscriminator, ResNetGenerator
+from farfield.models import GAN, ResNetDiscriminator, ResNetGenerator
 from farfield.models._images._discriminators import spectral_norm
-from farfield.models.internal import FeatureNetwork
+from farfield.models.internal import FeatureNetwork, ItemModel
 from made import assert_spread, drawn, generator, state_of
 from models.test_image_networks import MODES, away
 from oracles import adversarial as oracle

@@ -16,8 +16,9 @@ from torch.nn.utils import parametrizations
 from each import each
 from farfield.core import tap_layers
 from farfield.core.internal import HasMixingLayers
-from farfield.models import CNN13, BottleneckMLP, ItemModel, PreActResNet, WideResNet
+from farfield.models import CNN13, BottleneckMLP, PreActResNet, WideResNet
 from farfield.models._images._cnn13 import weight_norm
+from farfield.models.internal import ItemModel
 from made import assert_spread, away, drawn, generator, state_of
 from oracles import image_networks as oracle
 

@@ -18,7 +18,6 @@ from farfield.functional.internal import NFMRules
 from farfield.models import (
     ConvMaps,
     DenseMaps,
-    MapModel,
     MLPReader,
     ObjectReader,
     OutlineMaps,
@@ -27,6 +26,7 @@ from farfield.models import (
     RNReader,
 )
 from farfield.models._maps._object_reader import _pool
+from farfield.models.internal import MapModel
 from farfield.nn import MultiPass
 from farfield.tasks import SameDifferent, SortOfCLEVR, StackedMNIST
 from farfield.training import OneNetwork, evaluate

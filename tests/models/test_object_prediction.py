@@ -13,7 +13,8 @@ from torch import nn
 from farfield.core import Problems, stream
 from farfield.experiments import AutoencoderNetwork, PredictionNetwork, Spec
 from farfield.functional import denormalize
-from farfield.models import NextEmbedding, ObjectAutoencoder, ObjectPredictor
+from farfield.models import NextEmbedding
+from farfield.models.internal import ObjectAutoencoder, ObjectPredictor
 from farfield.nn import FrameDecoder, FrameEncoder, PastNorm, SequenceNorm, TimeStepNorm
 from farfield.objectives import PredictingEmbeddings, Supervised
 from farfield.tasks import DynamicObjects, ObjectFrames

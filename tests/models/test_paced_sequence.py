@@ -10,7 +10,8 @@ from torch.nn import functional as F
 
 from farfield.core import stream
 from farfield.functional.internal import find_rows, periods
-from farfield.models import ItemModel, PacedSequence, SequenceModel
+from farfield.models import PacedSequence
+from farfield.models.internal import ItemModel, SequenceModel
 from farfield.nn import LinearEncoder, NormalizedGRU
 from farfield.tasks import SequentialMNIST, is_at_hand
 from made import generator

@@ -12,7 +12,8 @@ from each import some
 from farfield.analysis import RandomAttention
 from farfield.core import Problems, stream
 from farfield.functional.internal import NFMRules
-from farfield.models import ItemModel, PreActResNet, PreActResNetNFM
+from farfield.models import PreActResNet, PreActResNetNFM
+from farfield.models.internal import ItemModel
 from made import generator, unsettled
 
 SHAPE = (3, 8, 8)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.models import ResizedSequence, SequenceModel
+from farfield.models import ResizedSequence
+from farfield.models.internal import SequenceModel
 from farfield.nn import LinearEncoder, NormalizedGRU
 from made import generator
 

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from farfield.core import stream
 from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.functional import Indexed
-from farfield.models import SequenceModel
 from farfield.models import _sequence_model as module
+from farfield.models.internal import SequenceModel
 from farfield.nn import (
     InputAttention,
     LayerNorm,

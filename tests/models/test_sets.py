@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from farfield.core import stream
 from farfield.experiments import Experiment, Player, Pretrained, Recipe, SetNetwork, Spec
 from farfield.functional.internal import self_attention
-from farfield.models import SRAN, SetModel, WReN
-from farfield.models.internal import AnalogyScoring, Relational, TokenReader
+from farfield.models import SRAN, WReN
+from farfield.models.internal import AnalogyScoring, Relational, SetModel, TokenReader
 from farfield.nn import (
     ComponentEncoder,
     ContextNorm,

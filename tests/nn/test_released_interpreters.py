@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.functional.internal import compatibilities, truncated_kernel, type_distance
-from farfield.models import SetModel
-from farfield.models.internal import TokenReader
+from farfield.models.internal import SetModel, TokenReader
 from farfield.nn import (
     Functions,
     Instructions,

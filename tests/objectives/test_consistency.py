@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import TRAINING, Problems, stream
-from farfield.models import ItemModel
+from farfield.models.internal import ItemModel
 from farfield.objectives import VAT, Bound, Objective, PiModel, TemporalEnsembling, Update
 from made import gradcheck
 from oracles import learning_rules as oracle

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import TRAINING, Problems, stream
-from farfield.models import ItemModel
+from farfield.models.internal import ItemModel
 from farfield.objectives import Bound, Cutout, LabelSmoothing
 from oracles import learning_rules as oracle
 from small import ThreeLayers, classified, cross_entropy, loss_of

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from farfield.core import stream
-from farfield.models import ResizedSequence, SequenceModel
-from farfield.models.internal import RollOut
+from farfield.models import ResizedSequence
+from farfield.models.internal import RollOut, SequenceModel
 from farfield.nn import Communication, HoldingRNN, RIMs, Wiring
 from farfield.reports import FIGURES
 from farfield.reproductions import TABLES

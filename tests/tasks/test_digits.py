@@ -19,7 +19,6 @@ from farfield.tasks import (
     TASKS,
     TRAINING,
     VALIDATION,
-    DataSet,
     Digits,
     ProblemTask,
     is_at_hand,
@@ -34,7 +33,7 @@ from farfield.tasks._digits._digits import (
 )
 from farfield.tasks._files import _photographs as photographs
 from farfield.tasks._files._known_data_sets import SVHN_EXCERPT
-from farfield.tasks.internal import DataFile, HasSubsets, metric_of
+from farfield.tasks.internal import DataFile, DataSet, HasSubsets, metric_of
 from oracles import digits as oracle
 from tasks.sets import digest
 

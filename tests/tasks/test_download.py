@@ -17,10 +17,10 @@ from urllib.error import HTTPError
 
 import pytest
 
-from farfield.tasks import DATA_SETS, DataSet, fetch
+from farfield.tasks import DATA_SETS, fetch
 from farfield.tasks._files import _fetch
 from farfield.tasks._files._fetch import download
-from farfield.tasks.internal import DataFile
+from farfield.tasks.internal import DataFile, DataSet
 
 CONTENT = gzip.compress(b"\0\0\x08\x01\0\0\0\x03abc", mtime=0)
 FILE = DataFile(

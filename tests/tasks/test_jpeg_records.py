@@ -15,12 +15,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from farfield.tasks import DataSet
 from farfield.tasks._files import _labelled_images as records
 from farfield.tasks._files._data_sets import tar_files, unpack_xz
 from farfield.tasks._files._known_data_sets import CIFAR10_EXCERPT, CIFAR10_JPEG
 from farfield.tasks._files._labelled_images import record_images, split_records
-from farfield.tasks.internal import DataFile
+from farfield.tasks.internal import DataFile, DataSet
 
 
 def jpeg(seed: int, side: int, mode: str = "RGB") -> bytes:

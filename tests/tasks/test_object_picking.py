@@ -16,11 +16,10 @@ from farfield.tasks import (
     Environment,
     ObjectPicking,
     VectorEnv,
-    expert_score,
     random_score,
 )
 from farfield.tasks._worlds._rooms import COLORS, KINDS, KNOWN_COLORS, KNOWN_KINDS, Rooms
-from farfield.tasks.internal import HasExpert, metric_of, play
+from farfield.tasks.internal import HasExpert, expert_score, metric_of, play
 from oracles.rooms import OneRoom
 
 TASK = ObjectPicking()

@@ -15,7 +15,8 @@ from torch import nn
 from farfield.core import stream
 from farfield.core.internal import RaggedItems
 from farfield.experiments import Experiment, ItemNetwork, Recipe, Spec
-from farfield.models import SRCNN, ItemModel
+from farfield.models import SRCNN
+from farfield.models.internal import ItemModel
 from farfield.tasks import TRAINING, VALIDATION, ProblemTask, SuperResolution
 from farfield.tasks.internal import FurtherScores
 from farfield.training import OneNetwork, Stack, evaluate

@@ -15,8 +15,7 @@ from farfield.analysis._perturbations import NetworkChange
 from farfield.core import Problems, Stream
 from farfield.core.internal import Fraction, PositiveFloat, Size
 from farfield.functional.internal import cached_log_probs
-from farfield.models import SequenceModel
-from farfield.models.internal import RollOut
+from farfield.models.internal import RollOut, SequenceModel
 from farfield.tasks import Copying, Regime, Task
 
 

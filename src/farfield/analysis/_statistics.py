@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from farfield.analysis._representations import chunks, layer_outputs
 from farfield.core import Problems, Stream
 from farfield.functional import divisive_norm_2d
-from farfield.models import SequenceModel
+from farfield.models.internal import SequenceModel
 from farfield.nn import RIMs
 
 BINS: Final = 24

@@ -28,17 +28,15 @@ from farfield.functional.internal import NFMRules
 from farfield.models import (
     GAN,
     ConvMaps,
-    ItemModel,
-    MapModel,
     MLPReader,
     PacedSequence,
     ResNetDiscriminator,
     ResNetGenerator,
 )
-from farfield.models.internal import FeatureNetwork
+from farfield.models.internal import FeatureNetwork, ItemModel, MapModel
 from farfield.nn import MultiPass
-from farfield.tasks import DataSet, ImageGeneration, ProblemTask
-from farfield.tasks.internal import AsksQuestions, DataFile
+from farfield.tasks import ImageGeneration, ProblemTask
+from farfield.tasks.internal import AsksQuestions, DataFile, DataSet
 
 
 @final

@@ -24,22 +24,22 @@ from farfield.functional.internal import uniform_weights_
 from farfield.models import (
     ActorCritic,
     NextEmbedding,
-    ObjectAutoencoder,
-    ObjectPredictor,
     PacedSequence,
     QuantileAgent,
     ResizedSequence,
-    SequenceModel,
-    SetModel,
 )
 from farfield.models.internal import (
     AnalogyScoring,
     EncodesToSets,
     HasHiddenSize,
     HasOutFeatures,
+    ObjectAutoencoder,
+    ObjectPredictor,
     ReadsMemberships,
     Relational,
     RollOut,
+    SequenceModel,
+    SetModel,
     TokenReader,
     width_of,
 )

@@ -19,13 +19,10 @@ from farfield.models._images._small_networks import DigitCNN as DigitCNN
 from farfield.models._images._small_networks import QuickCNN as QuickCNN
 from farfield.models._images._srcnn import SRCNN as SRCNN
 from farfield.models._images._wide_resnet import WideResNet as WideResNet
-from farfield.models._items import ItemModel as ItemModel
-from farfield.models._items import SetModel as SetModel
 from farfield.models._likeness_net import LikenessNet as LikenessNet
 from farfield.models._maps._map_encoders import ConvMaps as ConvMaps
 from farfield.models._maps._map_encoders import DenseMaps as DenseMaps
 from farfield.models._maps._map_encoders import OutlineMaps as OutlineMaps
-from farfield.models._maps._map_model import MapModel as MapModel
 from farfield.models._maps._object_reader import ObjectReader as ObjectReader
 from farfield.models._maps._readers import MLPReader as MLPReader
 from farfield.models._maps._readers import PresenceReader as PresenceReader
@@ -37,8 +34,6 @@ from farfield.models._memory_reasoners import ESBN as ESBN
 from farfield.models._memory_reasoners import MNM as MNM
 from farfield.models._memory_reasoners import NTM as NTM
 from farfield.models._object_prediction import NextEmbedding as NextEmbedding
-from farfield.models._object_prediction import ObjectAutoencoder as ObjectAutoencoder
-from farfield.models._object_prediction import ObjectPredictor as ObjectPredictor
 from farfield.models._recurrent_scorers import LayerNormLSTMScorer as LayerNormLSTMScorer
 from farfield.models._recurrent_scorers import LSTMScorer as LSTMScorer
 from farfield.models._recurrent_scorers import RNNScorer as RNNScorer
@@ -51,7 +46,6 @@ from farfield.models._relations import PrediNet as PrediNet
 from farfield.models._selective_scorer import SelectiveScorer as SelectiveScorer
 from farfield.models._sequence_model import PacedSequence as PacedSequence
 from farfield.models._sequence_model import ResizedSequence as ResizedSequence
-from farfield.models._sequence_model import SequenceModel as SequenceModel
 from farfield.models._sequence_reasoners import LSTM as LSTM
 from farfield.models._sequence_reasoners import LastState as LastState
 from farfield.models._sequence_reasoners import Transformer as Transformer

@@ -20,7 +20,13 @@ from farfield.models._agents import HasFirstState as HasFirstState
 from farfield.models._composition import AnalogyScoring as AnalogyScoring
 from farfield.models._composition import Relational as Relational
 from farfield.models._images._gan import FeatureNetwork as FeatureNetwork
+from farfield.models._items import ItemModel as ItemModel
+from farfield.models._items import SetModel as SetModel
+from farfield.models._maps._map_model import MapModel as MapModel
+from farfield.models._object_prediction import ObjectAutoencoder as ObjectAutoencoder
+from farfield.models._object_prediction import ObjectPredictor as ObjectPredictor
 from farfield.models._object_prediction import RollOut as RollOut
+from farfield.models._sequence_model import SequenceModel as SequenceModel
 from farfield.models._token_reader import TokenReader as TokenReader
 
 CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {

@@ -15,7 +15,6 @@ from farfield.tasks._digits._digit_domains import DigitDomains as DigitDomains
 from farfield.tasks._digits._digits import Digits as Digits
 from farfield.tasks._digits._kmnist_adaptation import KMNISTAdaptation as KMNISTAdaptation
 from farfield.tasks._digits._stacked_mnist import StackedMNIST as StackedMNIST
-from farfield.tasks._files._data_sets import DataSet as DataSet
 from farfield.tasks._files._fetch import fetch as fetch
 from farfield.tasks._files._known_data_sets import DATA_SETS as DATA_SETS
 from farfield.tasks._grids._grid_rules import GridRules as GridRules
@@ -74,7 +73,6 @@ from farfield.tasks._worlds._check_environment import check_environment as check
 from farfield.tasks._worlds._checked_worlds import CheckedWorlds as CheckedWorlds
 from farfield.tasks._worlds._checked_worlds import GymnasiumWorlds as GymnasiumWorlds
 from farfield.tasks._worlds._episodes import Episodes as Episodes
-from farfield.tasks._worlds._episodes import expert_score as expert_score
 from farfield.tasks._worlds._episodes import random_score as random_score
 from farfield.tasks._worlds._object_picking import ObjectPicking as ObjectPicking
 

@@ -6,6 +6,7 @@ from farfield.tasks._analogies._published_analogies import (
 )
 from farfield.tasks._arrays._read_arrays import read_arrays as read_arrays
 from farfield.tasks._files._data_sets import DataFile as DataFile
+from farfield.tasks._files._data_sets import DataSet as DataSet
 from farfield.tasks._files._data_sets import cache_folder as cache_folder
 from farfield.tasks._files._fetch import changed_files as changed_files
 from farfield.tasks._files._fetch import file_digests as file_digests
@@ -45,6 +46,7 @@ from farfield.tasks._protocol._task import ORACLE as ORACLE
 from farfield.tasks._protocol._task import Form as Form
 from farfield.tasks._protocol._task import Reading as Reading
 from farfield.tasks._protocol._task import axes_of as axes_of
+from farfield.tasks._worlds._episodes import expert_score as expert_score
 from farfield.tasks._worlds._episodes import play as play
 
 __all__ = exported(vars())

@@ -215,6 +215,8 @@ class _Gradients:
         return (self.rate.sum(0) - self.inverse.sum(0) * self.walk.inverse).t()
 
 
+# 1.2 to 1.3 times as fast as `_plain` in training, 1.1 to 1.2 times in inference, for 64 and 512
+# steps of 128 features with 16 numbers each.
 class _Scan(torch.autograd.Function):
     """The scan with a gradient in the same buffers; `_plain` where it is differentiated again."""
 

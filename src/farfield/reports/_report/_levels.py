@@ -22,8 +22,8 @@ from farfield.metrics.internal import measure_of
 from farfield.records import StoreError
 from farfield.records.internal import write_whole
 from farfield.reproductions import Claim
-from farfield.tasks import Environment, ProblemTask, Task, expert_score, is_at_hand
-from farfield.tasks.internal import FurtherScores, HasExpert, SetScores, metric_of
+from farfield.tasks import Environment, ProblemTask, Task, is_at_hand
+from farfield.tasks.internal import FurtherScores, HasExpert, SetScores, expert_score, metric_of
 
 ORACLE_PROBLEMS: Final = 200
 """Problems that the rule itself is scored on, and episodes of an expert, for the ceiling."""
