@@ -521,6 +521,27 @@ for _number in range(BATCH):
 SEQUENCES = drawn(BATCH, TIME, FEATURES)
 
 
+def drawing_from(
+    cls: Callable[..., nn.Module],
+    *given: object,
+    inputs: tuple[Tensor, ...] = (SEQUENCES,),
+    shape: tuple[int, ...] = (BATCH, OUTPUTS),
+    without_gradient: frozenset[str] = frozenset(),
+    drawing: bool = True,
+    alone: bool = True,
+    **options: object,
+) -> Animal:
+    """A module of these arguments, and of a generator."""
+    return Animal(
+        build=lambda source: cls(*given, **options, generator=source),
+        inputs=inputs,
+        shape=shape,
+        without_gradient=without_gradient,
+        drawing=drawing,
+        alone=alone,
+    )
+
+
 class ReadsItself(nn.Module):
     """A layer over objects and symbols, whose symbols are the objects in another order."""
 
@@ -843,17 +864,15 @@ MODULES = {
             (8, 8), 3, width=3, normalizer=MapNormalizer(field="window"), generator=source
         )
     ),
-    "SRCNN": Animal(
-        build=lambda source: SRCNN(
-            channels=(3, 2), normalizer=MapNormalizer(field="window"), generator=source
-        ),
+    "SRCNN": drawing_from(
+        SRCNN,
+        channels=(3, 2),
+        normalizer=MapNormalizer(field="window"),
         inputs=(drawn(BATCH, 18, 19),),
         shape=(BATCH, 2, 3),
     ),
-    "SRCNN, padded": Animal(
-        build=lambda source: SRCNN(channels=(3, 2), padded=True, generator=source),
-        inputs=(drawn(BATCH, 6, 7),),
-        shape=(BATCH, 6, 7),
+    "SRCNN, padded": drawing_from(
+        SRCNN, channels=(3, 2), padded=True, inputs=(drawn(BATCH, 6, 7),), shape=(BATCH, 6, 7)
     ),
     "ResNet": classifier(
         lambda source: ResNet(
@@ -889,35 +908,25 @@ MODULES = {
     "NFM, released": function_modules(NFMRules.released()),
     "MultiPass": in_passes(shared=False, without_gradient=BEHIND),
     "MultiPass, shared": in_passes(shared=True),
-    "ConvEncoder": Animal(
-        build=lambda source: ConvEncoder((8, 8), out_features=5, generator=source),
-        inputs=(IMAGES,),
-        shape=(BATCH, 5),
+    "ConvEncoder": drawing_from(
+        ConvEncoder, (8, 8), out_features=5, inputs=(IMAGES,), shape=(BATCH, 5)
     ),
-    "LinearDecoder": Animal(
-        build=lambda source: LinearDecoder((8, 8), FEATURES, generator=source),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, TIME, 8, 8),
-    ),
-    "WordEncoder": Animal(
-        build=lambda source: WordEncoder(7, out_features=5, generator=source),
+    "LinearDecoder": drawing_from(LinearDecoder, (8, 8), FEATURES, shape=(BATCH, TIME, 8, 8)),
+    "WordEncoder": drawing_from(
+        WordEncoder,
+        7,
+        out_features=5,
         inputs=(torch.tensor([[0], [6], [3], [3], [1], [2]])[:BATCH],),
         shape=(BATCH, 5),
     ),
-    "LinearEncoder": Animal(
-        build=lambda source: LinearEncoder((8, 8), out_features=5, generator=source),
-        inputs=(IMAGES,),
-        shape=(BATCH, 5),
+    "LinearEncoder": drawing_from(
+        LinearEncoder, (8, 8), out_features=5, inputs=(IMAGES,), shape=(BATCH, 5)
     ),
-    "MLPEncoder": Animal(
-        build=lambda source: MLPEncoder((8, 8), out_features=5, generator=source),
-        inputs=(IMAGES,),
-        shape=(BATCH, 5),
+    "MLPEncoder": drawing_from(
+        MLPEncoder, (8, 8), out_features=5, inputs=(IMAGES,), shape=(BATCH, 5)
     ),
-    "RandomEncoder": Animal(
-        build=lambda source: RandomEncoder((8, 8), out_features=5, generator=source),
-        inputs=(IMAGES,),
-        shape=(BATCH, 5),
+    "RandomEncoder": drawing_from(
+        RandomEncoder, (8, 8), out_features=5, inputs=(IMAGES,), shape=(BATCH, 5)
     ),
     "NormalizedGRU": Animal(
         build=recurrent(NormalizedGRU),
@@ -1066,52 +1075,32 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=(BATCH, TIME, 2, TIME, TIME),
     ),
-    "TypeInference": Animal(
-        build=lambda source: TypeInference(FEATURES, 4, generator=source),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, TIME, 4),
-    ),
-    "Script": Animal(
-        build=lambda source: Script(FEATURES, 3, 2, syntax=syntax(), generator=source),
-        inputs=(SEQUENCES,),
+    "TypeInference": drawing_from(TypeInference, FEATURES, 4, shape=(BATCH, TIME, 4)),
+    "Script": drawing_from(Script, FEATURES, 3, 2, syntax=syntax(), shape=SEQUENCES.shape),
+    "NeuralInterpreter": drawing_from(
+        NeuralInterpreter,
+        FEATURES,
+        3,
+        2,
+        num_lines=2,
+        num_scripts=2,
+        syntax=syntax(),
         shape=SEQUENCES.shape,
     ),
-    "NeuralInterpreter": Animal(
-        build=lambda source: NeuralInterpreter(
-            FEATURES, 3, 2, num_lines=2, num_scripts=2, syntax=syntax(), generator=source
-        ),
-        inputs=(SEQUENCES,),
+    "NeuralInterpreter, learned signatures, positions": drawing_from(
+        NeuralInterpreter,
+        FEATURES,
+        3,
+        2,
+        syntax=syntax(Functions(learned_signatures=True), outer_residual=False),
+        grid=(2, 1),
         shape=SEQUENCES.shape,
     ),
-    "NeuralInterpreter, learned signatures, positions": Animal(
-        build=lambda source: NeuralInterpreter(
-            FEATURES,
-            3,
-            2,
-            syntax=syntax(Functions(learned_signatures=True), outer_residual=False),
-            grid=(2, 1),
-            generator=source,
-        ),
-        inputs=(SEQUENCES,),
-        shape=SEQUENCES.shape,
+    "ESBN": drawing_from(ESBN, FEATURES, OUTPUTS, hidden_size=5, key_size=8),
+    "ESBN, default memory": drawing_from(
+        ESBN, FEATURES, OUTPUTS, hidden_size=5, key_size=8, default_memory=True
     ),
-    "ESBN": Animal(
-        build=lambda source: ESBN(FEATURES, OUTPUTS, hidden_size=5, key_size=8, generator=source),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
-    ),
-    "ESBN, default memory": Animal(
-        build=lambda source: ESBN(
-            FEATURES, OUTPUTS, hidden_size=5, key_size=8, default_memory=True, generator=source
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
-    ),
-    "LSTM": Animal(
-        build=lambda source: LSTM(FEATURES, OUTPUTS, hidden_size=5, generator=source),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
-    ),
+    "LSTM": drawing_from(LSTM, FEATURES, OUTPUTS, hidden_size=5),
     "LastState": Animal(
         build=lambda source: LastState(
             FEATURES,
@@ -1122,171 +1111,80 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=(BATCH, OUTPUTS),
     ),
-    "CoRelNet": Animal(
-        build=lambda source: CoRelNet(FEATURES, OUTPUTS, TIME, hidden_size=8, generator=source),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
+    "CoRelNet": drawing_from(CoRelNet, FEATURES, OUTPUTS, TIME, hidden_size=8),
+    "OCRA": drawing_from(
+        OCRA, FEATURES, OUTPUTS, num_layers=1, num_heads=2, head_size=3, feedforward_size=5
     ),
-    "OCRA": Animal(
-        build=lambda source: OCRA(
-            FEATURES,
-            OUTPUTS,
-            num_layers=1,
-            num_heads=2,
-            head_size=3,
-            feedforward_size=5,
-            generator=source,
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
+    "SlotAbstractor": drawing_from(
+        SlotAbstractor,
+        FEATURES,
+        OUTPUTS,
+        num_layers=2,
+        num_heads=2,
+        head_size=3,
+        feedforward_size=5,
     ),
-    "SlotAbstractor": Animal(
-        build=lambda source: SlotAbstractor(
-            FEATURES,
-            OUTPUTS,
-            num_layers=2,
-            num_heads=2,
-            head_size=3,
-            feedforward_size=5,
-            generator=source,
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
-    ),
-    "LikenessNet": Animal(
-        build=lambda source: LikenessNet(
-            16, OUTPUTS, TIME, hidden_size=8, width=0.2, generator=source
-        ),
+    "LikenessNet": drawing_from(
+        LikenessNet,
+        16,
+        OUTPUTS,
+        TIME,
+        hidden_size=8,
+        width=0.2,
         inputs=(torch.rand(BATCH, TIME, 16, generator=generator(7)),),
-        shape=(BATCH, OUTPUTS),
     ),
-    "DeepSets": Animal(
-        build=lambda source: DeepSets(FEATURES, OUTPUTS, hidden_size=8, generator=source),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
+    "DeepSets": drawing_from(DeepSets, FEATURES, OUTPUTS, hidden_size=8),
+    "DeepSets, maximum": drawing_from(DeepSets, FEATURES, OUTPUTS, hidden_size=8, maximum=True),
+    "CoRelNet, causal": drawing_from(CoRelNet, FEATURES, OUTPUTS, TIME, hidden_size=8, causal=True),
+    "MNM": drawing_from(MNM, FEATURES, OUTPUTS, hidden_size=5, memory_size=4),
+    "MNM, two heads, memory not trained": drawing_from(
+        MNM, FEATURES, OUTPUTS, hidden_size=5, memory_size=4, num_heads=2, memory_trained=False
     ),
-    "DeepSets, maximum": Animal(
-        build=lambda source: DeepSets(
-            FEATURES, OUTPUTS, hidden_size=8, maximum=True, generator=source
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
+    "NTM": drawing_from(NTM, FEATURES, OUTPUTS, hidden_size=5, num_slots=4, slot_size=3),
+    "NTM, no first read": drawing_from(
+        NTM, FEATURES, OUTPUTS, hidden_size=5, num_slots=4, slot_size=3, first_read=False
     ),
-    "CoRelNet, causal": Animal(
-        build=lambda source: CoRelNet(
-            FEATURES, OUTPUTS, TIME, hidden_size=8, causal=True, generator=source
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
+    "PrediNet": drawing_from(
+        PrediNet, FEATURES, OUTPUTS, TIME, num_heads=2, key_size=3, num_relations=4, hidden_size=6
     ),
-    "MNM": Animal(
-        build=lambda source: MNM(FEATURES, OUTPUTS, hidden_size=5, memory_size=4, generator=source),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
+    "RN": drawing_from(RN, FEATURES, OUTPUTS, hidden_size=8, relation_size=5),
+    "TRN": drawing_from(TRN, FEATURES, OUTPUTS, hidden_size=8, relation_size=8),
+    "TRN, bare sums": drawing_from(
+        TRN, FEATURES, OUTPUTS, hidden_size=8, relation_size=8, order_layers=False
     ),
-    "MNM, two heads, memory not trained": Animal(
-        build=lambda source: MNM(
-            FEATURES,
-            OUTPUTS,
-            hidden_size=5,
-            memory_size=4,
-            num_heads=2,
-            memory_trained=False,
-            generator=source,
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
-    ),
-    "NTM": Animal(
-        build=lambda source: NTM(
-            FEATURES, OUTPUTS, hidden_size=5, num_slots=4, slot_size=3, generator=source
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
-    ),
-    "NTM, no first read": Animal(
-        build=lambda source: NTM(
-            FEATURES,
-            OUTPUTS,
-            hidden_size=5,
-            num_slots=4,
-            slot_size=3,
-            first_read=False,
-            generator=source,
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
-    ),
-    "PrediNet": Animal(
-        build=lambda source: PrediNet(
-            FEATURES,
-            OUTPUTS,
-            TIME,
-            num_heads=2,
-            key_size=3,
-            num_relations=4,
-            hidden_size=6,
-            generator=source,
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
-    ),
-    "RN": Animal(
-        build=lambda source: RN(
-            FEATURES, OUTPUTS, hidden_size=8, relation_size=5, generator=source
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
-    ),
-    "TRN": Animal(
-        build=lambda source: TRN(
-            FEATURES, OUTPUTS, hidden_size=8, relation_size=8, generator=source
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
-    ),
-    "TRN, bare sums": Animal(
-        build=lambda source: TRN(
-            FEATURES,
-            OUTPUTS,
-            hidden_size=8,
-            relation_size=8,
-            order_layers=False,
-            generator=source,
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
-    ),
-    "Transformer": Animal(
-        build=lambda source: Transformer(
-            FEATURES, OUTPUTS, num_heads=2, feedforward_size=8, generator=source
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, OUTPUTS),
-    ),
-    "AnalogyEncoder": Animal(
-        build=lambda source: AnalogyEncoder(
-            (16, 16, 3), out_features=5, hidden_size=6, generator=source
-        ),
+    "Transformer": drawing_from(Transformer, FEATURES, OUTPUTS, num_heads=2, feedforward_size=8),
+    "AnalogyEncoder": drawing_from(
+        AnalogyEncoder,
+        (16, 16, 3),
+        out_features=5,
+        hidden_size=6,
         inputs=(torch.rand(BATCH, 16, 16, 3, generator=generator(7)),),
         shape=(BATCH, 5),
     ),
-    "AnalogyEncoder, coordinates": Animal(
-        build=lambda source: AnalogyEncoder(
-            (16, 16, 3), out_features=5, hidden_size=6, coordinates=True, generator=source
-        ),
+    "AnalogyEncoder, coordinates": drawing_from(
+        AnalogyEncoder,
+        (16, 16, 3),
+        out_features=5,
+        hidden_size=6,
+        coordinates=True,
         inputs=(torch.rand(BATCH, 16, 16, 3, generator=generator(7)),),
         shape=(BATCH, 5),
     ),
-    "MomentEncoder": Animal(
-        build=lambda source: MomentEncoder((8, 6, 3), out_features=5, num_maps=4, generator=source),
+    "MomentEncoder": drawing_from(
+        MomentEncoder,
+        (8, 6, 3),
+        out_features=5,
+        num_maps=4,
         inputs=(torch.rand(BATCH, 8, 6, 3, generator=generator(7)),),
         shape=(BATCH, 5),
     ),
-    "MomentEncoder, convolutions": Animal(
-        build=lambda source: MomentEncoder(
-            (8, 6, 3), out_features=5, num_maps=4, num_layers=2, kernel_size=3, generator=source
-        ),
+    "MomentEncoder, convolutions": drawing_from(
+        MomentEncoder,
+        (8, 6, 3),
+        out_features=5,
+        num_maps=4,
+        num_layers=2,
+        kernel_size=3,
         inputs=(torch.rand(BATCH, 8, 6, 3, generator=generator(7)),),
         shape=(BATCH, 5),
     ),
@@ -1305,101 +1203,93 @@ MODULES = {
         inputs=(torch.rand(BATCH, 16, 14, generator=generator(7)),),
         shape=(BATCH, 5),
     ),
-    "SilhouetteEncoder": Animal(
-        build=lambda source: SilhouetteEncoder(
-            (8, 6, 3), num_maps=2, map_features=3, generator=source
-        ),
+    "SilhouetteEncoder": drawing_from(
+        SilhouetteEncoder,
+        (8, 6, 3),
+        num_maps=2,
+        map_features=3,
         inputs=(torch.rand(BATCH, 8, 6, 3, generator=generator(7)),),
         shape=(BATCH, 6),
     ),
-    "SetScorer": Animal(
-        build=lambda source: SetScorer(
-            FEATURES, set_sizes=(2, FEATURES - 2), hidden_size=8, line_size=3, generator=source
-        ),
+    "SetScorer": drawing_from(
+        SetScorer,
+        FEATURES,
+        set_sizes=(2, FEATURES - 2),
+        hidden_size=8,
+        line_size=3,
         inputs=(torch.rand(BATCH, 9, FEATURES, generator=generator(7)),),
         shape=(BATCH, 1),
     ),
-    "SelectiveScorer": Animal(
-        build=lambda source: SelectiveScorer(10, 4, num_slots=2, hidden_size=5, generator=source),
+    "SelectiveScorer": drawing_from(
+        SelectiveScorer,
+        10,
+        4,
+        num_slots=2,
+        hidden_size=5,
         inputs=(torch.randn(BATCH, 4, 10, generator=generator(7)),),
         shape=(BATCH, 1),
     ),
-    "SlotwiseScorer": Animal(
-        build=lambda source: SlotwiseScorer(
-            FEATURES, TIME, num_slots=2, hidden_size=5, generator=source
-        ),
-        inputs=(SEQUENCES,),
+    "SlotwiseScorer": drawing_from(
+        SlotwiseScorer, FEATURES, TIME, num_slots=2, hidden_size=5, shape=(BATCH, 1)
+    ),
+    "LSTMScorer": drawing_from(LSTMScorer, FEATURES, TIME, hidden_size=5, shape=(BATCH, 1)),
+    "LSTMScorer, released": drawing_from(
+        LSTMScorer,
+        FEATURES,
+        TIME,
+        hidden_size=5,
+        position_tags=True,
+        forget_bias=1.0,
         shape=(BATCH, 1),
     ),
-    "LSTMScorer": Animal(
-        build=lambda source: LSTMScorer(FEATURES, TIME, hidden_size=5, generator=source),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, 1),
+    "WReN": drawing_from(
+        WReN, FEATURES, TIME, panel_size=5, hidden_size=8, relation_size=7, shape=(BATCH, 1)
     ),
-    "LSTMScorer, released": Animal(
-        build=lambda source: LSTMScorer(
-            FEATURES, TIME, hidden_size=5, position_tags=True, forget_bias=1.0, generator=source
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, 1),
-    ),
-    "WReN": Animal(
-        build=lambda source: WReN(
-            FEATURES, TIME, panel_size=5, hidden_size=8, relation_size=7, generator=source
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, 1),
-    ),
-    "SRAN": Animal(
-        build=lambda source: SRAN(FEATURES, hidden_size=8, rule_size=5, generator=source),
+    "SRAN": drawing_from(
+        SRAN,
+        FEATURES,
+        hidden_size=8,
+        rule_size=5,
         inputs=(drawn(BATCH, 9, FEATURES),),
         shape=(BATCH, 1),
     ),
-    "PatchEncoder": Animal(
-        build=lambda source: PatchEncoder(
-            (2, 4, 6), patch_size=2, out_features=5, positions=True, generator=source
-        ),
+    "PatchEncoder": drawing_from(
+        PatchEncoder,
+        (2, 4, 6),
+        patch_size=2,
+        out_features=5,
+        positions=True,
         inputs=(torch.rand(BATCH, 2, 4, 6, generator=generator(7)),),
         shape=(BATCH, 6, 5),
     ),
-    "SlotEncoder": Animal(
-        build=lambda source: SlotEncoder(
-            (2, 4, 6),
-            num_slots=2,
-            num_features=4,
-            num_halvings=1,
-            split=True,
-            generator=source,
-        ),
+    "SlotEncoder": drawing_from(
+        SlotEncoder,
+        (2, 4, 6),
+        num_slots=2,
+        num_features=4,
+        num_halvings=1,
+        split=True,
         inputs=(torch.rand(BATCH, 2, 4, 6, generator=generator(7)),),
         shape=(BATCH, 2, 8),
     ),
-    "SlotDecoder": Animal(
-        build=lambda source: SlotDecoder(
-            (8, 8), FEATURES, channels=3, num_doublings=1, generator=source
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, 8, 8),
+    "SlotDecoder": drawing_from(
+        SlotDecoder, (8, 8), FEATURES, channels=3, num_doublings=1, shape=(BATCH, 8, 8)
     ),
-    "ComponentEncoder": Animal(
-        build=lambda source: ComponentEncoder((TIME,), out_features=5, generator=source),
+    "ComponentEncoder": drawing_from(
+        ComponentEncoder,
+        (TIME,),
+        out_features=5,
         inputs=(drawn(BATCH, TIME),),
         shape=(BATCH, TIME, 5),
     ),
-    "PositionalSymbols": Animal(
-        build=lambda source: PositionalSymbols(FEATURES, num_symbols=TIME, generator=source),
-        inputs=(SEQUENCES,),
-        shape=SEQUENCES.shape,
+    "PositionalSymbols": drawing_from(
+        PositionalSymbols, FEATURES, num_symbols=TIME, shape=SEQUENCES.shape
     ),
-    "RelativeSymbols": Animal(
-        build=lambda source: RelativeSymbols(FEATURES, reach=1, generator=source),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, TIME, TIME, FEATURES),
+    "RelativeSymbols": drawing_from(
+        RelativeSymbols, FEATURES, reach=1, shape=(BATCH, TIME, TIME, FEATURES)
     ),
-    "SymbolLibrary": Animal(
-        build=lambda source: SymbolLibrary(FEATURES, num_symbols=5, num_heads=2, generator=source),
-        inputs=(SEQUENCES,),
-        shape=SEQUENCES.shape,
+    "SymbolLibrary": drawing_from(
+        SymbolLibrary, FEATURES, num_symbols=5, num_heads=2, shape=SEQUENCES.shape
     ),
     "RelationalCrossAttention": Animal(
         build=lambda source: ReadsItself(
@@ -1433,39 +1323,40 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=SEQUENCES.shape,
     ),
-    "RelationalConvolution": Animal(
-        build=lambda source: RelationalConvolution(
-            FEATURES, num_relations=2, num_filters=4, group_size=2, generator=source
-        ),
-        inputs=(SEQUENCES,),
+    "RelationalConvolution": drawing_from(
+        RelationalConvolution,
+        FEATURES,
+        num_relations=2,
+        num_filters=4,
+        group_size=2,
         shape=(BATCH, 3, 4),
     ),
-    "RelationalConvolution, soft groups": Animal(
-        build=lambda source: RelationalConvolution(
-            FEATURES, num_filters=4, group_size=2, num_groups=2, num_items=TIME, generator=source
-        ),
-        inputs=(SEQUENCES,),
+    "RelationalConvolution, soft groups": drawing_from(
+        RelationalConvolution,
+        FEATURES,
+        num_filters=4,
+        group_size=2,
+        num_groups=2,
+        num_items=TIME,
         shape=(BATCH, 2, 4),
     ),
-    "GroupAttentionConvolution": Animal(
-        build=lambda source: GroupAttentionConvolution(
-            FEATURES, num_groups=2, num_filters=4, group_size=2, generator=source
-        ),
-        inputs=(SEQUENCES,),
+    "GroupAttentionConvolution": drawing_from(
+        GroupAttentionConvolution,
+        FEATURES,
+        num_groups=2,
+        num_filters=4,
+        group_size=2,
         shape=(BATCH, 2, 4),
     ),
-    "SlotAttention": Animal(
-        build=lambda source: SlotAttention(
-            FEATURES, num_slots=2, feedforward_size=5, generator=source
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, 2, FEATURES),
+    "SlotAttention": drawing_from(
+        SlotAttention, FEATURES, num_slots=2, feedforward_size=5, shape=(BATCH, 2, FEATURES)
     ),
-    "PreNormTransformer": Animal(
-        build=lambda source: PreNormTransformer(
-            FEATURES, num_layers=2, num_heads=2, feedforward_size=5, generator=source
-        ),
-        inputs=(SEQUENCES,),
+    "PreNormTransformer": drawing_from(
+        PreNormTransformer,
+        FEATURES,
+        num_layers=2,
+        num_heads=2,
+        feedforward_size=5,
         shape=SEQUENCES.shape,
     ),
     "TokenReader": Animal(
@@ -1503,10 +1394,11 @@ MODULES = {
         inputs=(drawn(BATCH, FEATURES + 25),),
         shape=(BATCH, 2, 2),
     ),
-    "PlanesEncoder": Animal(
-        build=lambda source: PlanesEncoder(
-            (3, 5, 6), convolutions=((4, 2, 1), (3, 3, 2)), out_features=5, generator=source
-        ),
+    "PlanesEncoder": drawing_from(
+        PlanesEncoder,
+        (3, 5, 6),
+        convolutions=((4, 2, 1), (3, 3, 2)),
+        out_features=5,
         inputs=(drawn(BATCH, 3, 5, 6).abs(),),
         shape=(BATCH, 5),
     ),
@@ -1524,25 +1416,13 @@ MODULES = {
             {"core.networks.0.output.weight", "core.networks.0.output.bias"}
         ),
     ),
-    "FigureEncoder": Animal(
-        build=lambda source: FigureEncoder((32, 24), cells=2, num_kinds=5, generator=source),
-        inputs=(FIGURES,),
-        shape=(BATCH, 112),
+    "FigureEncoder": drawing_from(
+        FigureEncoder, (32, 24), cells=2, num_kinds=5, inputs=(FIGURES,), shape=(BATCH, 112)
     ),
-    "PanelEncoder": Animal(
-        build=lambda source: PanelEncoder((8, 8), generator=source),
-        inputs=(IMAGES,),
-        shape=(BATCH, 32),
-    ),
-    "RNNScorer": Animal(
-        build=lambda source: RNNScorer(FEATURES, hidden_size=5, generator=source),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, 1),
-    ),
-    "LayerNormLSTMScorer": Animal(
-        build=lambda source: LayerNormLSTMScorer(FEATURES, TIME, hidden_size=5, generator=source),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, 1),
+    "PanelEncoder": drawing_from(PanelEncoder, (8, 8), inputs=(IMAGES,), shape=(BATCH, 32)),
+    "RNNScorer": drawing_from(RNNScorer, FEATURES, hidden_size=5, shape=(BATCH, 1)),
+    "LayerNormLSTMScorer": drawing_from(
+        LayerNormLSTMScorer, FEATURES, TIME, hidden_size=5, shape=(BATCH, 1)
     ),
     "AnalogyScoring": Animal(
         build=lambda source: AnalogyScoring(
@@ -1554,25 +1434,19 @@ MODULES = {
         inputs=(IMAGES, torch.tensor([[0, 1, 0, 3], [3, 2, 1, 0], [1, 1, 2, 2], [0, 3, 3, 1]])),
         shape=(BATCH, OUTPUTS),
     ),
-    "FrameEncoder": Animal(
-        build=lambda source: FrameEncoder(
-            (8, 8), out_features=5, channels=3, hidden_size=16, generator=source
-        ),
+    "FrameEncoder": drawing_from(
+        FrameEncoder,
+        (8, 8),
+        out_features=5,
+        channels=3,
+        hidden_size=16,
         inputs=(IMAGES,),
         shape=(BATCH, 5),
     ),
-    "FrameDecoder": Animal(
-        build=lambda source: FrameDecoder(
-            (8, 8), FEATURES, channels=3, hidden_size=16, generator=source
-        ),
-        inputs=(SEQUENCES,),
-        shape=(BATCH, TIME, 8, 8),
+    "FrameDecoder": drawing_from(
+        FrameDecoder, (8, 8), FEATURES, channels=3, hidden_size=16, shape=(BATCH, TIME, 8, 8)
     ),
-    "NextEmbedding": Animal(
-        build=lambda source: NextEmbedding(FEATURES, hidden_size=5, generator=source),
-        inputs=(SEQUENCES,),
-        shape=SEQUENCES.shape,
-    ),
+    "NextEmbedding": drawing_from(NextEmbedding, FEATURES, hidden_size=5, shape=SEQUENCES.shape),
     "PastNorm": Animal(
         build=lambda _: Inputs(PastNorm(FEATURES)),
         inputs=(SEQUENCES,),
