@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
 
 import numpy as np
 
-from farfield.core import Problems, stream
+from farfield.core import Problems
 from farfield.tasks import (
     AllSame,
     DistributionOfN,
@@ -20,7 +19,7 @@ from farfield.tasks import (
     TintedSameDifferent,
     TripleMatchToSample,
 )
-from tasks.sets import rows_of, shown
+from tasks.sets import drawn, rows_of, shown
 
 CELLS: dict[ProblemTask, tuple[int, int, str]] = {
     SameDifferent(): (18_810, 990, "56e95181c9ccee8c"),
@@ -87,11 +86,6 @@ FEWEST = {
     TintedSameDifferent: 2,
 }
 """Fewest images on either side, by task."""
-
-
-@cache
-def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
-    return task.draw(stream(seed))
 
 
 def last_test(task: ProblemTask, seed: int = 0) -> Problems:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 
 import numpy as np
 import torch
 
-from farfield.core import Problems
-from farfield.tasks import GlyphSet
+from farfield.core import Problems, stream
+from farfield.tasks import GlyphSet, ProblemTask
+
+
+@cache
+def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
+    """The sets of a run, drawn once for all tests."""
+    return task.draw(stream(seed))
 
 
 def own_shapes(count: int) -> GlyphSet:

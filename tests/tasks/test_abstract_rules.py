@@ -19,8 +19,8 @@ from farfield.tasks import (
     RelationalMatchToSample,
     SameDifferent,
 )
-from tasks.rules import CELLS, FEWEST, drawn, identities, rederived
-from tasks.sets import own_shapes, shown
+from tasks.rules import CELLS, FEWEST, identities, rederived
+from tasks.sets import drawn, own_shapes, shown
 
 TABLES = {
     cls: {task.withheld: row[:2] for task, row in CELLS.items() if type(task) is cls}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 import pytest
@@ -11,9 +10,9 @@ import torch
 
 from farfield.core import Problems, stream
 from farfield.core.internal import UnknownNameError
-from farfield.tasks import TASKS, TRAINING, VALIDATION, Adding, ProblemTask
+from farfield.tasks import TASKS, TRAINING, VALIDATION, Adding
 from farfield.tasks.internal import metric_of
-from tasks.sets import digest
+from tasks.sets import digest, drawn
 
 PLAIN = Adding(training_sequences=3_000)
 MIXED = Adding(
@@ -44,11 +43,6 @@ KINDS = {
         "length-30": (30, {2, 3, 4}),
     },
 }
-
-
-@cache
-def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
-    return task.draw(stream(seed))
 
 
 @every_cell

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from farfield.core import Problems, stream
 from farfield.core.internal import LazyItems, UnknownNameError
 from farfield.metrics.internal import measure_of
-from farfield.tasks import TASKS, TRAINING, VALIDATION, BouncingBalls, ProblemTask
+from farfield.tasks import TASKS, TRAINING, VALIDATION, BouncingBalls
 from farfield.tasks._balls._ball_motion import (
     RADII,
     SPEED,
@@ -30,6 +30,7 @@ from farfield.tasks._balls._ball_motion import (
 )
 from farfield.tasks.internal import RolledOut, form_of, metric_of
 from oracles import bouncing_balls as oracle
+from tasks.sets import drawn
 
 FOUR = BouncingBalls(training_sequences=60, validation_sequences=40, test_sequences=50)
 MANY = BouncingBalls(
@@ -64,11 +65,6 @@ BALLS = {
         "curtain": (6, 8),
     },
 }
-
-
-@cache
-def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
-    return task.draw(stream(seed))
 
 
 @cache

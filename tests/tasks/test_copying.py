@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from functools import cache
 
 import numpy as np
 import pytest
@@ -12,11 +11,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farfield.core import Problems, stream
+from farfield.core import stream
 from farfield.core.internal import UnknownNameError
-from farfield.tasks import TASKS, TRAINING, VALIDATION, Copying, ProblemTask
+from farfield.tasks import TASKS, TRAINING, VALIDATION, Copying
 from farfield.tasks.internal import form_of, metric_of
-from tasks.sets import digest
+from tasks.sets import digest, drawn
 
 SMALL = Copying(
     dormant=6,
@@ -31,11 +30,6 @@ CELLS = {
     SMALL: "5a42756f7fb51f30",
 }
 PHASES = {TRAINING: 6, VALIDATION: 6, "dormant-6": 6, "dormant-9": 9, "dormant-30": 30}
-
-
-@cache
-def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
-    return task.draw(stream(seed))
 
 
 def cross_entropy(outputs: np.ndarray, target: np.ndarray, last: int | None) -> list[float]:

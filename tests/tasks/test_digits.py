@@ -20,7 +20,6 @@ from farfield.tasks import (
     TRAINING,
     VALIDATION,
     Digits,
-    ProblemTask,
     is_at_hand,
 )
 from farfield.tasks._digits._digits import (
@@ -35,7 +34,7 @@ from farfield.tasks._files import _photographs as photographs
 from farfield.tasks._files._known_data_sets import SVHN_EXCERPT
 from farfield.tasks.internal import DataFile, DataSet, HasSubsets, metric_of
 from oracles import digits as oracle
-from tasks.sets import digest
+from tasks.sets import digest, drawn
 
 NAMES = ("mnist", "mnist-m", "svhn-first1083")
 SMALL = Digits(data_sets=NAMES, training_images=300, validation_images=50, test_images=60)
@@ -59,11 +58,6 @@ def mnist(part: str) -> tuple[np.ndarray, np.ndarray]:
     """Images and labels of a part, as they are stored."""
     read = DATA_SETS["mnist"].read
     return read(f"{part}-images-idx3-ubyte.gz"), read(f"{part}-labels-idx1-ubyte.gz")
-
-
-@cache
-def drawn(task: ProblemTask) -> dict[str, Problems]:
-    return task.draw(stream(0))
 
 
 def image_bytes(sets: dict[str, Problems]) -> str:

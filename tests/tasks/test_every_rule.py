@@ -27,14 +27,13 @@ from farfield.tasks._rules._abstract_rules import RuleTask
 from tasks.rules import (
     CELLS,
     FEWEST,
-    drawn,
     identities,
     last_test,
     rederived,
     rule_read_off_pixels,
     shapes_shown,
 )
-from tasks.sets import digest, own_shapes, shown
+from tasks.sets import digest, drawn, own_shapes, shown
 
 BINARY = [cls for cls in FEWEST if hasattr(cls, "softmax")]
 

@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import itertools
 import math
-from functools import cache
 
 import numpy as np
 import pytest
@@ -18,12 +17,13 @@ from torch import nn
 from farfield.core import Problems, stream
 from farfield.core.internal import UnknownNameError
 from farfield.metrics.internal import MEASURES, measure_of
-from farfield.tasks import TASKS, TRAINING, VALIDATION, FuzzyBoolean, ProblemTask
+from farfield.tasks import TASKS, TRAINING, VALIDATION, FuzzyBoolean
 from farfield.tasks._boolean._fuzzy_boolean import disjunctions, minterms, multilinear, truth_tables
 from farfield.tasks.internal import MultiOutput, metric_of
 from farfield.training import evaluate
 from farfield.training._evaluate import score_regimes
 from oracles import fuzzy_boolean as oracle
+from tasks.sets import drawn
 
 CORNERS = "corners"
 SMALL = FuzzyBoolean(training_points=500, validation_points=300)
@@ -34,11 +34,6 @@ ADDED = FuzzyBoolean(
 # The head of SHA-256 over all points and values of run 0; a change of it raises `version`.
 CELLS = {SMALL: "c47acfc255b4615b", LATER: "b6c4e598fda614c5", ADDED: "6f38677053e968fb"}
 every_cell = pytest.mark.parametrize("task", list(CELLS), ids=["pre-training", "later", "added"])
-
-
-@cache
-def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
-    return task.draw(stream(seed))
 
 
 def digest(sets: dict[str, Problems]) -> str:

@@ -29,13 +29,12 @@ from farfield.tasks._rules._same_different import subsets
 from tasks.rules import (
     CELLS,
     FEWEST,
-    drawn,
     identities,
     pattern_of,
     rederived,
     shapes_shown,
 )
-from tasks.sets import own_shapes, shown
+from tasks.sets import drawn, own_shapes, shown
 
 VARIANTS = (AllSame, TripleMatchToSample, DistributionOfN, IdentityRulesMiddle, TintedSameDifferent)
 

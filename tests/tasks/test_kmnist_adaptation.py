@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import shutil
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from farfield.core import Problems, stream
+from farfield.core import stream
 from farfield.tasks import (
     DATA_SETS,
     TASKS,
     TRAINING,
     VALIDATION,
     KMNISTAdaptation,
-    ProblemTask,
     is_at_hand,
 )
 from farfield.tasks._digits import _kmnist_adaptation as kmnist_adaptation
 from farfield.tasks._files._known_data_sets import KMNIST_EXCERPT
 from farfield.tasks.internal import metric_of
 from oracles import digits as oracle
-from tasks.sets import digest
+from tasks.sets import digest, drawn
 
 SMALL = KMNISTAdaptation(training_samples=155, validation_images=40, test_images=100)
 # The head of SHA-256 over all sets of run 0; a change of it raises `version`.
@@ -37,11 +35,6 @@ def files(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     if not SMALL.is_at_hand():
         pytest.skip("K-MNIST absent")
-
-
-@cache
-def drawn(task: ProblemTask) -> dict[str, Problems]:
-    return task.draw(stream(0))
 
 
 def test_drawn_sets_are_frozen_for_this_version(files: None) -> None:

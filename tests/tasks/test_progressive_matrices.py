@@ -7,7 +7,6 @@ import hashlib
 import itertools
 import math
 from collections import Counter
-from functools import cache
 
 import numpy as np
 import pytest
@@ -33,7 +32,7 @@ from farfield.tasks._matrices._matrix_panels import (
 )
 from farfield.tasks.internal import Candidates, HasSubsets
 from oracles import matrices as oracle
-from tasks.sets import digest
+from tasks.sets import digest, drawn
 
 # Head of SHA-256 over everything drawn for run 0, and over the first pictures of the training set;
 # a change of one raises `version`.
@@ -81,11 +80,6 @@ every_cell = pytest.mark.parametrize(
 )
 SCALES = ("shape-size", "shape-colour", "line-colour")
 Triple = tuple[str, str]
-
-
-@cache
-def drawn(task: ProgressiveMatrices, seed: int = 0) -> dict[str, Problems]:
-    return task.draw(stream(seed))
 
 
 def few(holdout: str, count: int = 300) -> ProgressiveMatrices:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,19 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from farfield.core import Problems, stream
+from farfield.core import stream
 from farfield.tasks import (
     DATA_SETS,
     TASKS,
     TRAINING,
     VALIDATION,
-    ProblemTask,
     SequentialMNIST,
     is_at_hand,
 )
 from farfield.tasks._sequences._sequential_mnist import pixels
 from farfield.tasks.internal import metric_of
-from tasks.sets import digest
+from tasks.sets import digest, drawn
 
 SMALL = SequentialMNIST(training_images=300, validation_images=200, test_images=100)
 # The head of SHA-256 over all sets of run 0; a change of it raises `version`.
@@ -43,11 +41,6 @@ def files(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     if not SMALL.is_at_hand():
         pytest.skip("MNIST absent")
-
-
-@cache
-def drawn(task: ProblemTask) -> dict[str, Problems]:
-    return task.draw(stream(0))
 
 
 def test_drawn_sets_are_frozen_for_this_version(files: None) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import itertools
-from functools import cache
 
 import numpy as np
 import pytest
@@ -16,10 +15,11 @@ from farfield.core.internal import UnknownNameError
 from farfield.experiments import Network, Spec
 from farfield.models import RN
 from farfield.nn import LinearEncoder
-from farfield.tasks import TASKS, TRAINING, ProblemTask, SortOfCLEVR
+from farfield.tasks import TASKS, TRAINING, SortOfCLEVR
 from farfield.tasks.internal import HasSubsets, metric_of
 from farfield.training._evaluate import score_regimes
 from oracles import clevr as oracle
+from tasks.sets import drawn
 
 NEW = "new-images"
 KINDS = ("shape", "left", "top", "closest", "furthest", "count")
@@ -38,11 +38,6 @@ CELLS = {
     RELEASED: "4a98f9da3f2ed13e",
 }
 every_cell = pytest.mark.parametrize("task", list(CELLS), ids=["all", "pairs", "colors", "faults"])
-
-
-@cache
-def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
-    return task.draw(stream(seed))
 
 
 def digest(sets: dict[str, Problems]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
-from functools import cache
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from farfield.tasks import TASKS, TRAINING, DynamicObjects, ObjectFrames, Proble
 from farfield.tasks._squares._squares import frames
 from farfield.tasks.internal import metric_of
 from oracles import webb2020_objects as oracle
+from tasks.sets import drawn
 
 MOVING = DynamicObjects(training_sequences=400, test_sequences=300)
 RELEASED = DynamicObjects(
@@ -39,11 +39,6 @@ CELLS = {
     STILL: "5f624f454990b5ab",
 }
 every_cell = pytest.mark.parametrize("task", list(CELLS), ids=lambda task: repr(task)[:60])
-
-
-@cache
-def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
-    return task.draw(stream(seed))
 
 
 def squares(task: ProblemTask, regime: str) -> np.ndarray:

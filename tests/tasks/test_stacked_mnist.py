@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +11,11 @@ import pytest
 import torch
 
 from farfield.core import Problems, stream
-from farfield.tasks import DATA_SETS, TASKS, TRAINING, ProblemTask, StackedMNIST, is_at_hand
+from farfield.tasks import DATA_SETS, TASKS, TRAINING, StackedMNIST, is_at_hand
 from farfield.tasks._digits._stacked_mnist import StackedImages
 from farfield.tasks.internal import MultiOutput, metric_of
 from oracles import digits as oracle
-from tasks.sets import digest
+from tasks.sets import digest, drawn
 
 SMALL = StackedMNIST(training_images=600, test_images=300)
 FIVE = dataclasses.replace(SMALL, digits=(1, 5))
@@ -36,11 +35,6 @@ def files(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     if not SMALL.is_at_hand():
         pytest.skip("MNIST absent")
     return data_folder
-
-
-@cache
-def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
-    return task.draw(stream(seed))
 
 
 def described(sets: dict[str, Problems]) -> dict[str, Problems]:

@@ -7,7 +7,6 @@ import hashlib
 import itertools
 import time
 from collections import Counter
-from functools import cache
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ from farfield.tasks._vaec._vaec_objects import (
 )
 from farfield.tasks.internal import Candidates, HasSubsets
 from oracles import vaec as oracle
-from tasks.sets import digest, shown
+from tasks.sets import digest, drawn, shown
 
 # The head of SHA-256 over all problems of run 0; a change of it raises `version`.
 CELLS = {
@@ -45,11 +44,6 @@ BOTH = (VAECTranslation, VAECScale)
 DIMENSIONS = ("location-x", "location-y", "size", "brightness")
 every_cell = pytest.mark.parametrize("task", list(CELLS), ids=lambda task: repr(task)[4:40])
 both = pytest.mark.parametrize("cls", BOTH, ids=[cls.name for cls in BOTH])
-
-
-@cache
-def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
-    return task.draw(stream(seed))
 
 
 def small(cls: type, **fields: object) -> ProblemTask:

@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import itertools
 import math
-from functools import cache
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ from farfield.tasks._analogies._analogy_panels import (
 )
 from farfield.tasks.internal import Candidates
 from oracles import analogies as oracle
-from tasks.sets import digest
+from tasks.sets import digest, drawn
 
 PAIRS = (("shape-size", "line-type"), ("line-colour", "line-type"), ("line-type", "shape-colour"))
 # Head of SHA-256 over everything drawn for run 0, and over the first pictures of the training set;
@@ -43,11 +42,6 @@ CELLS: dict[VisualAnalogies, tuple[str, str]] = {
 NAMES = ["", "random", "plain", "between"]
 every_cell = pytest.mark.parametrize("task", some_of([*CELLS][::3], CELLS), ids=NAMES)
 SCALES = ("shape-number", "shape-size", "shape-colour", "line-colour")
-
-
-@cache
-def drawn(task: VisualAnalogies, seed: int = 0) -> dict[str, Problems]:
-    return task.draw(stream(seed))
 
 
 def panels_of(problems: Problems) -> Tensor:
