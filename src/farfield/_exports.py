@@ -15,12 +15,22 @@ def exported(names: Mapping[str, object]) -> list[str]:
     Args:
         names: `vars()` at the end of `__init__`.
     """
-    helpers = {"Final", "TYPE_CHECKING", "exported", "moved"}
+    helpers = {"Final", "TYPE_CHECKING", "exported", "face", "moved"}
     return sorted(
         name
         for name, value in names.items()
         if name[0] != "_" and name not in helpers and not isinstance(value, ModuleType)
     )
+
+
+def face(names: dict[str, object]) -> list[str]:
+    """List the public names of a package that has an internal face; former names warn.
+
+    Args:
+        names: `vars()` at the end of `__init__`; its `__getattr__` is set.
+    """
+    names["__getattr__"] = moved(str(names["__name__"]))
+    return exported(names)
 
 
 def moved(package: str) -> Callable[[str], object]:

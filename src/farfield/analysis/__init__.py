@@ -1,8 +1,6 @@
 """Analysis of trained networks: representations, memory, routing, attacks, speed of learning."""
 
-from typing import TYPE_CHECKING
-
-from farfield._exports import exported, moved
+from farfield._exports import face
 from farfield.analysis._embeddings import embeddings_of as embeddings_of
 from farfield.analysis._forecast import forecast as forecast
 from farfield.analysis._learning import time_course as time_course
@@ -26,7 +24,4 @@ from farfield.analysis._shifts._shift import Shift as Shift
 from farfield.analysis._test_time import Tent as Tent
 from farfield.analysis._watched_episode import watch_episode as watch_episode
 
-__all__ = exported(vars())
-
-if not TYPE_CHECKING:
-    __getattr__ = moved(__name__)
+__all__ = face(vars())

@@ -1,11 +1,10 @@
 """Shared foundations: random streams, problems, errors, citations."""
 
 import gc
-from typing import TYPE_CHECKING
 
 import torch  # noqa: F401 — before what is below
 
-from farfield._exports import exported, moved
+from farfield._exports import face
 
 if not gc.get_freeze_count():
     # Puts off the full collection that is due after torch, and takes as long as all imports here.
@@ -22,7 +21,4 @@ from farfield.core._problems import Problems as Problems
 from farfield.core._streams import Stream as Stream
 from farfield.core._streams import stream as stream
 
-__all__ = exported(vars())
-
-if not TYPE_CHECKING:
-    __getattr__ = moved(__name__)
+__all__ = face(vars())

@@ -1,8 +1,6 @@
 """Execution of experiments: in processes, as one program on a GPU, on a cluster, or here."""
 
-from typing import TYPE_CHECKING
-
-from farfield._exports import exported, moved
+from farfield._exports import face
 from farfield.execution._clusters import Ray as Ray
 from farfield.execution._clusters import Slurm as Slurm
 from farfield.execution._executors import Here as Here
@@ -18,7 +16,4 @@ from farfield.execution._run import run as run
 from farfield.execution._verify import verify as verify
 from farfield.training.internal import vmap_error as vmap_error
 
-__all__ = exported(vars())
-
-if not TYPE_CHECKING:
-    __getattr__ = moved(__name__)
+__all__ = face(vars())

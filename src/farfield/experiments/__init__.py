@@ -1,8 +1,6 @@
 """Experiments and recipes: frozen, hashable, JSON in and out."""
 
-from typing import TYPE_CHECKING
-
-from farfield._exports import exported, moved
+from farfield._exports import face
 from farfield.experiments._experiment import Experiment as Experiment
 from farfield.experiments._experiment import Perturbation as Perturbation
 from farfield.experiments._experiment import Pretrained as Pretrained
@@ -41,7 +39,4 @@ from farfield.experiments._search import Selection as Selection
 from farfield.experiments._search import Uniform as Uniform
 from farfield.experiments._spec import Spec as Spec
 
-__all__ = exported(vars())
-
-if not TYPE_CHECKING:
-    __getattr__ = moved(__name__)
+__all__ = face(vars())

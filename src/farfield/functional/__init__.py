@@ -1,8 +1,6 @@
 """Pure tensor functions, one idea a file; everything in `farfield.nn` and above is made of them."""
 
-from typing import TYPE_CHECKING
-
-from farfield._exports import exported, moved
+from farfield._exports import face
 from farfield.functional._attention._relations import relation_matrix as relation_matrix
 from farfield.functional._learning._adversarial import vat_loss as vat_loss
 from farfield.functional._learning._consistency import consistency as consistency
@@ -31,7 +29,4 @@ from farfield.functional._norm._sliding_context_norm import (
 from farfield.functional._recurrent._gated_recurrence import Indexed as Indexed
 from farfield.functional._recurrent._linear_recurrence import linear_recurrence as linear_recurrence
 
-__all__ = exported(vars())
-
-if not TYPE_CHECKING:
-    __getattr__ = moved(__name__)
+__all__ = face(vars())

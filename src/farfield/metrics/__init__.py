@@ -1,8 +1,6 @@
 """Scores with a leading seed axis, and statistics over seeds: means and intervals."""
 
-from typing import TYPE_CHECKING
-
-from farfield._exports import exported, moved
+from farfield._exports import face
 from farfield.metrics._aggregates import interquartile_mean as interquartile_mean
 from farfield.metrics._aggregates import performance_profile as performance_profile
 from farfield.metrics._aggregates import probability_of_improvement as probability_of_improvement
@@ -24,7 +22,4 @@ from farfield.metrics._intervals import paired_t_test as paired_t_test
 from farfield.metrics._intervals import t_interval as t_interval
 from farfield.metrics._threshold import Threshold as Threshold
 
-__all__ = exported(vars())
-
-if not TYPE_CHECKING:
-    __getattr__ = moved(__name__)
+__all__ = face(vars())

@@ -1,10 +1,10 @@
 """Architectures as published, assembled from the mechanisms of `farfield.nn`."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from torch import nn
 
-from farfield._exports import exported, moved
+from farfield._exports import face
 from farfield.models._agents import ActorCritic as ActorCritic
 from farfield.models._agents import QuantileAgent as QuantileAgent
 from farfield.models._images._cnn13 import CNN13 as CNN13
@@ -66,7 +66,4 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
 }
 """Reasoners by their name on the command line."""
 
-__all__ = exported(vars())
-
-if not TYPE_CHECKING:
-    __getattr__ = moved(__name__)
+__all__ = face(vars())

@@ -1,10 +1,10 @@
 """Mechanisms as modules, each usable in a network of one's own: normalizers, cells, encoders."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from torch import nn
 
-from farfield._exports import exported, moved
+from farfield._exports import face
 from farfield.nn._control._value_heads import QuantileHead as QuantileHead
 from farfield.nn._encoders._analogy_encoder import AnalogyEncoder as AnalogyEncoder
 from farfield.nn._encoders._direction_encoder import DirectionEncoder as DirectionEncoder
@@ -161,7 +161,4 @@ SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
 }
 """Layers over sequences by their name on the command line."""
 
-__all__ = exported(vars())
-
-if not TYPE_CHECKING:
-    __getattr__ = moved(__name__)
+__all__ = face(vars())

@@ -1,8 +1,6 @@
 """Learning rules as pure losses."""
 
-from typing import TYPE_CHECKING
-
-from farfield._exports import exported, moved
+from farfield._exports import face
 from farfield.objectives._augmentation import Augmented as Augmented
 from farfield.objectives._augmentation import CropAndFlip as CropAndFlip
 from farfield.objectives._augmentation import Cutout as Cutout
@@ -69,7 +67,4 @@ OBJECTIVES: dict[str, type] = {
 }
 """Objectives of tasks with problems, by name on the command line."""
 
-__all__ = exported(vars())
-
-if not TYPE_CHECKING:
-    __getattr__ = moved(__name__)
+__all__ = face(vars())

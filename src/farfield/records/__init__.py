@@ -1,8 +1,6 @@
 """Records of finished runs, and the folder that stores them."""
 
-from typing import TYPE_CHECKING
-
-from farfield._exports import exported, moved
+from farfield._exports import face
 from farfield.records._environment import environment as environment
 from farfield.records._files import StoreError as StoreError
 from farfield.records._record import Record as Record
@@ -12,7 +10,4 @@ from farfield.records._store import Store as Store
 from farfield.records._store import selection_of as selection_of
 from farfield.records._store import trials_frame as trials_frame
 
-__all__ = exported(vars())
-
-if not TYPE_CHECKING:
-    __getattr__ = moved(__name__)
+__all__ = face(vars())

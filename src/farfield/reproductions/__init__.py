@@ -1,8 +1,6 @@
 """Published numbers as claims: each with its experiment, verdict rule and verdict."""
 
-from typing import TYPE_CHECKING
-
-from farfield._exports import exported, moved
+from farfield._exports import face
 from farfield.reproductions._claims import Budget as Budget
 from farfield.reproductions._claims import Claim as Claim
 from farfield.reproductions._claims import Table as Table
@@ -14,7 +12,4 @@ from farfield.reproductions._statements import Statement as Statement
 from farfield.reproductions._verdicts import Verdict as Verdict
 from farfield.reproductions._verdicts import judge as judge
 
-__all__ = exported(vars())
-
-if not TYPE_CHECKING:
-    __getattr__ = moved(__name__)
+__all__ = face(vars())

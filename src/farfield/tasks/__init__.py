@@ -1,8 +1,6 @@
 """Tasks: graded benchmarks, independent of models."""
 
-from typing import TYPE_CHECKING
-
-from farfield._exports import exported, moved
+from farfield._exports import face
 from farfield.tasks._analogies._published_analogies import (
     PublishedVisualAnalogies as PublishedVisualAnalogies,
 )
@@ -126,7 +124,4 @@ ENVIRONMENTS: dict[str, type] = {
 }
 """Environments, by their names on the command line."""
 
-__all__ = exported(vars())
-
-if not TYPE_CHECKING:
-    __getattr__ = moved(__name__)
+__all__ = face(vars())
