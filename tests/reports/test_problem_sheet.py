@@ -27,6 +27,7 @@ from farfield.tasks import (
     BouncingBalls,
     ChomskyHierarchy,
     Copying,
+    DigitDomains,
     Digits,
     DistributionOfN,
     DistributionOfThree,
@@ -423,6 +424,14 @@ def test_an_image_of_several_digits_is_shown_over_all_of_them(
     assert np.array_equal(np.stack(images(figure)), problems.sequences()[:, 0].numpy())
     digits = [target.nonzero()[:, 0].tolist() for target in problems.target]
     assert words(figure)[1] == [" ".join(map(str, some)) for some in digits]
+
+
+def test_a_colored_digit_is_red_or_green_over_its_class(data_folder: Path) -> None:
+    figure, problems = sheet_of(DigitDomains(images=200), "minus-90", 4)
+    items = problems.sequences()[:, 0].permute(0, 2, 3, 1).numpy()
+    assert np.array_equal(np.stack(images(figure))[..., :2], items)
+    assert not np.stack(images(figure))[..., 2].any()
+    assert words(figure)[1] == [f"{target}" for target in problems.target.tolist()]
 
 
 @pytest.mark.parametrize("number", [2, 40])

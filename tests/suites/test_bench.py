@@ -6,7 +6,7 @@ import dataclasses
 import io
 import random
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -19,13 +19,23 @@ from farfield.execution import Display, _processes, jobs_of
 from farfield.execution.internal import News
 from farfield.experiments import Choice, Spec
 from farfield.experiments.internal import with_field
+from farfield.models import BottleneckMLP
+from farfield.objectives import EarlyStopping, Objective, Update
 from farfield.records import Store
 from farfield.reports import Comparison, ExtrapolationProfile
 from farfield.reports.internal import Point
 from farfield.reproductions import TABLES, Table
 from farfield.suites import SUITES, _bench, bench, recorded
 from farfield.suites._recorded import Recorded
-from farfield.suites.internal import Item, Suite, load_module, planned_jobs, record_suite
+from farfield.suites.internal import (
+    Item,
+    Suite,
+    fitted,
+    load_module,
+    planned_jobs,
+    record_suite,
+)
+from farfield.tasks._files._known_data_sets import MNIST
 from farfield.tasks.internal import with_validation
 from reproductions import made_up
 from small import tiny_experiment
@@ -273,7 +283,7 @@ def test_every_suite_names_tasks_of_its_part_and_recorded_mechanisms() -> None:
     for name, suite in SUITES.items():
         lines = recorded(name)
         for item in suite.items:
-            assert hasattr(item.experiment.model, suite.part), item
+            assert hasattr(item.experiment.model, suite.part) or suite.compares_rules, item
             assert set(item.shown) <= {regime.name for regime in item.experiment.regimes}
             rivals = [
                 line for line in lines if (line.task, line.subject) == (item.name, item.subject)
@@ -339,3 +349,68 @@ def test_a_class_is_taken_from_a_file(tmp_path: Path, own_imports: None) -> None
     with pytest.raises(ValueError, match="rename the file"):
         load_module(f"{taken}:Mine")
     assert random.random() < 1
+
+
+# --- Learning rules -------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Doubled(Objective):
+    """A rule of one's own."""
+
+    def loss(self, update: Update) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """Twice the loss of the task."""
+        return 2 * update.task_loss(update.outputs(), update.problems).mean(), update.state
+
+
+@dataclasses.dataclass(frozen=True)
+class OfDomains(Doubled):
+    """A rule that reads by domain."""
+
+    @property
+    def by_domain(self) -> bool:
+        """True."""
+        return True
+
+
+def test_a_rule_trains_the_networks_of_the_recorded_rules() -> None:
+    fitting, misfits = fitted(OfDomains, "domains")
+    items = {item.name: (item.experiment, made) for item, made in fitting}
+    if not MNIST.is_at_hand():
+        assert [one.subject for one in misfits] == ["colored digits"] * 3 + ["rotated digits"] * 2
+    assert len(items) + len(misfits) == len(SUITES["domains"].items)
+    for cell, made in items.values():
+        assert (made.task, made.model) == (cell.task, cell.model)
+        assert made.objective == dataclasses.replace(cell.objective, objective=OfDomains())
+        domains = len(made.task.domains)
+        assert domains * made.recipe.batch_size == cell.recipe.batch_size  # ERM pools domains
+    pooled, _ = fitted(Doubled(), "domains")
+    assert all(made.recipe == item.experiment.recipe for item, made in pooled)
+
+
+def test_a_module_fits_the_tasks_whose_networks_have_its_part(data_folder: Path) -> None:
+    fitting, misfits = fitted(Spec(BottleneckMLP, hidden_sizes=(4,)), "domains")
+    assert [item.subject for item, _ in fitting] == ["colored digits"] * 3 + ["rotated digits"] * 2
+    assert [one.reason for one in misfits] == ["its network has no core; a learning rule fits"]
+    assert all(made.objective == EarlyStopping() for _, made in fitting)
+
+
+def test_a_rule_is_ranked_among_recorded_rules(
+    tiny_suite: str, here: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ValueError, match="suite must be domains for a learning rule, got 'tiny'"):
+        bench(Doubled, tiny_suite, store=Store(tmp_path))
+    compared = dataclasses.replace(SUITES[tiny_suite], compares_rules=True)
+    monkeypatch.setitem(SUITES, tiny_suite, compared)
+    found = bench(Doubled, tiny_suite, store=Store(tmp_path), seeds=[0])
+    assert found.name == "Doubled"
+    assert "of 3" in str(found.summary)
+    (made,) = [one for _, one in found.experiments]
+    assert (made.objective, made.model) == (Doubled(), compared.items[0].experiment.model)
+
+
+def test_files_may_name_a_rule(tmp_path: Path) -> None:
+    (tmp_path / "my_rule_of_domains.py").write_text(
+        "from farfield.objectives import Objective\n\n\nclass Mine(Objective):\n    pass\n"
+    )
+    assert load_module(f"{tmp_path}/my_rule_of_domains.py:Mine").__name__ == "Mine"

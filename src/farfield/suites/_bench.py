@@ -20,6 +20,7 @@ from farfield.core.internal import UnknownNameError, check_arguments, expand_hom
 from farfield.execution import jobs_of, run
 from farfield.execution.internal import Job, News
 from farfield.experiments import Choice, Experiment, Search, Spec
+from farfield.objectives import Objective
 from farfield.records import Store, selection_of
 from farfield.reports import Comparison, ExtrapolationProfile, Tabular, extrapolation_profile
 from farfield.reports.internal import Point
@@ -31,9 +32,12 @@ from farfield.tasks import TRAINING, is_at_hand
 
 WANTED = "module must be FILE.py:CLASS, e.g. my_module.py:MyReasoner"
 
+Own = Spec | Objective
+"""A module of the user's with options, or a learning rule."""
 
-def load_module(words: str) -> type[nn.Module]:
-    """Load a class of networks from a file, as `import` would from its folder.
+
+def load_module(words: str) -> type[nn.Module | Objective]:
+    """Load a class of networks or of learning rules from a file, as `import` would from its folder.
 
     Args:
         words: The file and the class, e.g. `my_module.py:MyReasoner`.
@@ -44,14 +48,17 @@ def load_module(words: str) -> type[nn.Module]:
     """
     module, name = import_own(words, WANTED)
     found = getattr(module, name, None)
+    if isinstance(found, type) and Objective in found.__mro__:
+        return found
     if not (isinstance(found, type) and issubclass(found, nn.Module)):
         parts = {one: part for one, part in vars(module).items() if isinstance(part, type)}
         theirs = [
             one for one, part in parts.items()
-            if issubclass(part, nn.Module) and part.__module__ == module.__name__
+            if {nn.Module, Objective} & {*part.__mro__} and part.__module__ == module.__name__
         ]  # fmt: skip
         raise ValueError(
-            f"module must name a class of torch.nn.Module in {module.__name__}.py, got {name!r}; "
+            f"module must name a class of torch.nn.Module, or of Objective for a rule, in "
+            f"{module.__name__}.py, got {name!r}; "
             f"it has {', '.join(theirs) or 'none'}"
         )
     return found
@@ -291,7 +298,7 @@ class Benchmark:
 
 @check_arguments
 def bench(  # noqa: PLR0913 — each is an option of the command
-    module: type[nn.Module] | Spec,
+    module: type[nn.Module | Objective] | Own,
     suite: str = "relational",
     *,
     store: Store,
@@ -314,7 +321,8 @@ def bench(  # noqa: PLR0913 — each is an option of the command
     tuned and trained in the same way, and enters the comparison a second time.
 
     Args:
-        module: Class of the module, or its `Spec` with options.
+        module: Class of the module, or its `Spec` with options. On the suite `domains` also a
+            learning rule, or its class: it trains the network that the recorded rules trained.
         suite: Name of the suite, one of `SUITES`.
         store: Store of the records of the module; the records of the package do not change.
         seeds: Numbers of the runs; those that the suite names if `None`.
@@ -338,12 +346,12 @@ def bench(  # noqa: PLR0913 — each is an option of the command
         >>> found.write("bench")  # doctest: +SKIP
     """
     asked = _suite(suite)
-    spec = _spec(module)
-    fitting, misfits = fitted(spec, suite)
+    own = _own(module)
+    fitting, misfits = fitted(own, suite)
     numbers = range(asked.seeds) if seeds is None else [*seeds]
     start = partial(run, store=store, device=device, workers=workers, report=report)
     lines = recorded(suite)
-    entrants = entrants_of(spec, fitting, lines, rivals)
+    entrants = entrants_of(own, fitting, lines, rivals)
     name, choices = entrants[0].name, list[Tuned]()
     if rivals and not tune:
         raise ValueError(f"rivals must be left out where nothing is tuned, got {list(rivals)}")
@@ -359,8 +367,8 @@ def bench(  # noqa: PLR0913 — each is an option of the command
         ]
         misfits += diverged
     start(jobs_of([one.experiment for one in entrants], numbers))
-    own = [one for one in entrants if one.name == name]
-    trained = {one.item.name for one in own}
+    mine = [one for one in entrants if one.name == name]
+    trained = {one.item.name for one in mine}
     profiles = _trained(entrants, numbers, store)
     profiles += _of_rivals([one for one in lines if one.task in trained])
     return Benchmark(
@@ -373,14 +381,14 @@ def bench(  # noqa: PLR0913 — each is an option of the command
             ),
             against=name,
         ),
-        experiments=tuple((one.item.name, one.experiment) for one in own),
+        experiments=tuple((one.item.name, one.experiment) for one in mine),
         misfits=misfits,
         choices=tuple(choices),
     )
 
 
 def entrants_of(
-    module: Spec,
+    module: Own,
     fitting: Sequence[tuple[Item, Experiment]],
     lines: Sequence[Recorded],
     rivals: Iterable[str] = (),
@@ -388,7 +396,7 @@ def entrants_of(
     """List the mechanisms that are trained here, the user's first.
 
     Args:
-        module: The user's module.
+        module: The user's module or rule.
         fitting: The tasks that it fits, with its experiments.
         lines: Recorded mechanisms of the suite.
         rivals: Names of recorded mechanisms that are trained as well.
@@ -396,7 +404,7 @@ def entrants_of(
     Raises:
         UnknownNameError: If no mechanism is recorded under a name.
     """
-    name = module.cls.__name__
+    name = _name(module)
     if any(one.name == name for one in lines):
         name = OTHER_NAME.format(name)
     own = [Entrant(name=name, item=item, experiment=one) for item, one in fitting]
@@ -404,7 +412,7 @@ def entrants_of(
 
 
 def planned_jobs(
-    module: type[nn.Module] | Spec,
+    module: type[nn.Module | Objective] | Own,
     suite: str,
     seeds: Sequence[int],
     *,
@@ -417,7 +425,7 @@ def planned_jobs(
     the stead of the values that will be chosen.
 
     Args:
-        module: Class of the module, or its `Spec`.
+        module: Class of the module or rule, or its `Spec`.
         suite: Name of the suite.
         seeds: Numbers of the compared runs.
         tune: Fields to choose values of.
@@ -428,7 +436,7 @@ def planned_jobs(
         ValueError: If a mechanism has no field to tune.
     """
     fitting, _ = fitted(module, suite)
-    entrants = entrants_of(_spec(module), fitting, recorded(suite), rivals)
+    entrants = entrants_of(_own(module), fitting, recorded(suite), rivals)
     searches = [search_of(one, tune, max(seeds) + 1) for one in entrants] if tune else []
     first = [search.experiments for search in searches] or [(one.experiment,) for one in entrants]
     later = jobs_of([one.experiment for one in entrants], seeds) if searches else []
@@ -466,23 +474,31 @@ def _chosen(
 
 
 def fitted(
-    module: type[nn.Module] | Spec, suite: str
+    module: type[nn.Module | Objective] | Own, suite: str
 ) -> tuple[list[tuple[Item, Experiment]], tuple[Misfit, ...]]:
     """Split the tasks of a suite: experiments where a module fits, reasons where it does not.
 
     Args:
-        module: Class of the module, or its `Spec` with options.
+        module: Class of the module or rule, or its `Spec` with options.
         suite: Name of the suite.
 
     Raises:
         UnknownNameError: If there is no such suite.
-        ValueError: If the module fits none of its tasks.
+        ValueError: If the module fits none of its tasks, or is a rule on a suite of modules.
     """
-    asked, spec = _suite(suite), _spec(module)
+    asked, own = _suite(suite), _own(module)
+    if not (isinstance(own, Spec) or asked.compares_rules):
+        known = [name for name, one in SUITES.items() if one.compares_rules]
+        raise ValueError(
+            f"suite must be {' or '.join(known)} for a learning rule, got {suite!r} for "
+            f"{_name(own)}"
+        )
     fitting, misfits = list[tuple[Item, Experiment]](), list[Misfit]()
     for item in asked.items:
-        experiment = item.experiment_with(asked.part, spec)
-        reason = _reason(experiment)
+        reason: str | None = f"its network has no {asked.part}; a learning rule fits"
+        if hasattr(item.experiment.model, asked.part) or not isinstance(own, Spec):
+            experiment = item.experiment_with(asked.part, own)
+            reason = _reason(experiment)
         if reason is None:
             fitting.append((item, experiment))
         else:
@@ -491,7 +507,7 @@ def fitted(
         reasons = "\n  ".join(f"{one.subject} ({one.task}): {one.reason}" for one in misfits)
         raise ValueError(
             f"module must fit a task of the suite {suite} ({asked.reads}), got "
-            f"{spec.cls.__name__}:\n  {reasons}"
+            f"{_name(own)}:\n  {reasons}"
         )
     return fitting, tuple(misfits)
 
@@ -502,17 +518,22 @@ def _suite(name: str) -> Suite:
     return SUITES[name]
 
 
-def _spec(module: type[nn.Module] | Spec) -> Spec:
-    """Build the spec of the module; errors of its constructor become `ValueError`."""
-    if isinstance(module, Spec):
+def _own(module: type[nn.Module | Objective] | Own) -> Own:
+    """Build the spec of a module, or a rule; errors of the constructor become `ValueError`."""
+    if not isinstance(module, type):
         return module
     try:
-        return Spec(module)
+        return Spec(module) if issubclass(module, nn.Module) else module()
     except TypeError as error:
         raise ValueError(
             f"module must be a class that a task can fill in, got {module.__name__}: {error}; give "
             "it a default, or Spec(…) with a value"
         ) from error
+
+
+def _name(own: Own) -> str:
+    """Return the name of the class of a module or rule."""
+    return own.cls.__name__ if isinstance(own, Spec) else type(own).__name__
 
 
 def _reason(experiment: Experiment) -> str | None:

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Final, Literal, final
 
 from farfield.experiments import Experiment, Spec
-from farfield.objectives import Supervised
+from farfield.objectives import EarlyStopping, Objective, Supervised
 from farfield.reproductions import TABLES, Budget, Claim
+from farfield.tasks.internal import domains_of
 
 _TABLE_9, _BEYOND, _VARIANTS = "webb2021/table-9", "webb2021/beyond", "webb2021/variants"
 _VARIATIONS, _COMBINED = "webb2021/variations", "noise-16-shift-2-size-15-turn-15"
@@ -18,6 +19,7 @@ _RMTS, _DISTRIBUTION = "relational-match-to-sample", "distribution-of-three"
 _ADDING, _LONGER, _MORE = (
     "lstm-600/validation", ("length-200", "length-1000"), ("terms-3", "terms-4")
 )  # fmt: skip
+_NARROW, _REGIONS = "lamb2022/domains-narrow", "lamb2022/domains-vaec"
 _STATE, _SERIES, _SETS = "lamb2022/state", "lamb2022/series", "lamb2022/algorithms"
 _RECURRENT = (
     "as torch.nn.LSTM with batch_first: forward(x) gives (outputs, state) for "
@@ -66,15 +68,26 @@ class Item:
         """Names of the regimes to show."""
         return self.regimes or tuple(regime.name for regime in self.experiment.regimes)
 
-    def experiment_with(self, part: str, module: Spec) -> Experiment:
-        """Build the experiment of its cell with another module, trained by the task's loss.
+    def experiment_with(self, part: str, own: Spec | Objective) -> Experiment:
+        """Build the experiment of its cell with another module or another learning rule.
+
+        A module is trained by the task's loss. A choice over steps stays. A step has as many
+        problems as in the cell.
 
         Args:
-            part: Which part of the network, e.g. `"reasoner"`.
-            module: Spec of the module.
+            part: Which part of the network a module is, e.g. `"reasoner"`.
+            own: Spec of the module, or the learning rule.
         """
-        model = dataclasses.replace(self.experiment.model, **{part: module})  # type: ignore[type-var]
-        return dataclasses.replace(self.experiment, model=model, objective=Supervised())
+        cell, model, recipe = self.experiment, self.experiment.model, self.experiment.recipe
+        rule = Supervised() if isinstance(own, Spec) else own
+        if isinstance(own, Spec):
+            model = dataclasses.replace(model, **{part: own})  # type: ignore[type-var]
+        if getattr(rule, "by_domain", False):
+            domains = len(domains_of(cell.task))
+            recipe = dataclasses.replace(recipe, batch_size=max(1, recipe.batch_size // domains))
+        if isinstance(cell.objective, EarlyStopping):
+            rule = dataclasses.replace(cell.objective, objective=rule)
+        return dataclasses.replace(cell, model=model, objective=rule, recipe=recipe)
 
 
 @final
@@ -88,6 +101,8 @@ class Suite:
         reads: How it is called, in a line.
         seeds: Networks to train on each task, where no number is asked for.
         items: The tasks.
+        compares_rules: Whether the recorded mechanisms are learning rules, so that a rule of the
+            user's can be one.
     """
 
     about: str
@@ -95,6 +110,7 @@ class Suite:
     reads: str
     seeds: int
     items: tuple[Item, ...]
+    compares_rules: bool = False
 
 
 SUITES: Final[dict[str, Suite]] = {
@@ -178,6 +194,24 @@ SUITES: Final[dict[str, Suite]] = {
             Item(name, _SERIES, f"{name}/lstm/unchanged")
             for name in dict.fromkeys(claim.group for claim in TABLES[_SERIES].claims)
         ),
+    ),
+    "domains": Suite(
+        about="Several training domains, one withheld: colored and rotated digits, regions of VAEC",
+        part="core",
+        reads="forward(x) gives (batch, num_outputs) for x (batch, channel, height, width)",
+        seeds=2,
+        items=(
+            *(
+                Item(f"{kind} digits", _NARROW, f"{kind}/erm/{test}", (test,))
+                for kind, tests in {
+                    "colored": ("plus-90", "plus-80", "minus-90"),
+                    "rotated": ("rotation-0", "rotation-75"),
+                }.items()
+                for test in tests
+            ),
+            Item("VAEC, two regions", _REGIONS, "erm/region-3"),
+        ),
+        compares_rules=True,
     ),
     "set": Suite(
         about="Progressive matrices: which panel completes one, with values withheld in training",

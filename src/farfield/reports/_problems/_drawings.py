@@ -29,6 +29,7 @@ from farfield.tasks import (
     BouncingBalls,
     ChomskyHierarchy,
     Copying,
+    DigitDomains,
     Digits,
     FewLabels,
     FuzzyBoolean,
@@ -397,6 +398,19 @@ def image_generation(task: ImageGeneration) -> Layout:
     return Layout(title=f"Images of {task.data_set}", drawing=drawn, size=(1.0, 1.0))
 
 
+def digit_domains(task: DigitDomains) -> Layout:
+    """Return an image over its class, in red or green where digits are colored.
+
+    Args:
+        task: Digits of any domains.
+    """
+
+    def drawn(axes: Axes, origin: Corner, problem: Problems) -> None:
+        _colors(axes, origin, problem, f"{int(problem.target[0])}", "")
+
+    return Layout(title=f"Digits, {task.kind}", drawing=drawn, size=(1.0 + 2 * _BESIDE, 1.0))
+
+
 def stacked_mnist(task: StackedMNIST) -> Layout:
     """Return an image over its digits, from the least on.
 
@@ -456,8 +470,13 @@ def super_resolution(task: SuperResolution) -> Layout:
 
 
 def _colors(axes: Axes, origin: Corner, problem: Problems, answer: str, note: str) -> None:
-    """Draw one image whose colors, or one level of gray, come before its height and width."""
+    """Draw one image whose colors, or one level of gray, come before its height and width.
+
+    Two colors are red and green.
+    """
     shown = problem.items[problem.index[0, 0]]
+    if len(shown) == 2:
+        shown = F.pad(shown, (0, 0, 0, 0, 0, 1))
     shown = shown[0] if len(shown) == 1 else shown.permute(1, 2, 0)
     _answered(axes, moved(origin, (_BESIDE, 0.0)), shown, answer, note)
 
