@@ -33,7 +33,7 @@ from farfield.tasks import TRAINING, is_at_hand
 WANTED = "module must be FILE.py:CLASS, e.g. my_module.py:MyReasoner"
 
 Own = Spec | Objective
-"""A module of the user's with options, or a learning rule."""
+"""Module of the user with options, or learning rule."""
 
 
 def load_module(words: str) -> type[nn.Module | Objective]:
