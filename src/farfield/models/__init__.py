@@ -7,6 +7,9 @@ from torch import nn
 from farfield._exports import face
 from farfield.models._agents import ActorCritic as ActorCritic
 from farfield.models._agents import QuantileAgent as QuantileAgent
+from farfield.models._images._anchored_regression import (
+    AnchoredRegression as AnchoredRegression,
+)
 from farfield.models._images._cnn13 import CNN13 as CNN13
 from farfield.models._images._discriminators import ResNetDiscriminator as ResNetDiscriminator
 from farfield.models._images._gan import GAN as GAN

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 
+from farfield.core import Problems
 from farfield.core.internal import EncodesItems
 
 
@@ -37,6 +38,15 @@ class KeepsStatistics(Protocol):
     @property
     def wants_statistics(self) -> bool:
         """True if the context uses these statistics."""
+        ...
+
+
+@runtime_checkable
+class FitsAtOnce(Protocol):
+    """A module that is computed from all training problems when its network is built."""
+
+    def fit_at_once(self, problems: Problems, generator: Generator) -> None:
+        """Compute its tensors from the training problems, with draws from `generator`."""
         ...
 
 

@@ -10,6 +10,7 @@ from farfield.core.internal import EncodesItems as EncodesItems
 from farfield.core.internal import EncodesWithPart as EncodesWithPart
 from farfield.models._abilities import CarriesState as CarriesState
 from farfield.models._abilities import EncodesToSets as EncodesToSets
+from farfield.models._abilities import FitsAtOnce as FitsAtOnce
 from farfield.models._abilities import HasHiddenSize as HasHiddenSize
 from farfield.models._abilities import HasOutFeatures as HasOutFeatures
 from farfield.models._abilities import NeedsCalibration as NeedsCalibration
@@ -41,7 +42,10 @@ CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
 }
 """Classifiers of single items by their name on the command line."""
 
-RESTORERS: Final[dict[str, type[nn.Module]]] = {"srcnn": models.SRCNN}
+RESTORERS: Final[dict[str, type[nn.Module]]] = {
+    "anchored-regression": models.AnchoredRegression,
+    "srcnn": models.SRCNN,
+}
 """Networks from images to sharper images by their name on the command line."""
 
 MAP_READERS: Final[dict[str, type[nn.Module]]] = {

@@ -17,6 +17,7 @@ from farfield.core import Problems, Stream, stream
 from farfield.core.internal import forked_generators, seed_generators
 from farfield.experiments import Experiment
 from farfield.experiments.internal import is_ours
+from farfield.models.internal import FitsAtOnce
 from farfield.objectives import Bound, Update
 from farfield.records import Score
 from farfield.records.internal import from_tensors, to_tensors
@@ -83,7 +84,8 @@ class OneNetwork:
     """A single network: plain module, plain autograd.
 
     Where nothing of its encoder is trained, each item is embedded once, before the first update. A
-    network without parameters is scored without an update.
+    network without parameters is scored without an update. A part that fits at once is computed
+    from the training problems when the network is built.
 
     Args:
         dtype: Floating-point type of items and parameters.
@@ -128,6 +130,10 @@ class OneNetwork:
         self.model = build()
         self._names = [*self.model.state_dict()]
         self._training = self._sets[TRAINING]
+        for part in self.model.modules():
+            if isinstance(part, FitsAtOnce):
+                with fixed_settings():
+                    part.fit_at_once(self._training, stream(seed, "fit").torch())
         self._learned = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
         has_parameters = any(True for _ in self.model.parameters())
         self._turns = turns_of(experiment, self._learned) if has_parameters else []

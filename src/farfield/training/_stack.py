@@ -18,6 +18,7 @@ from farfield._machine import takes
 from farfield.core import Problems, Stream, stream
 from farfield.core.internal import first_names, forked_generators
 from farfield.experiments import Experiment
+from farfield.models.internal import FitsAtOnce
 from farfield.objectives import Bound, Update
 from farfield.records import Score
 from farfield.tasks import TRAINING
@@ -257,6 +258,8 @@ class Stack:
             return network.to(device, dtype)
 
         models = [build(index) for index in range(len(seeds))]
+        if any(isinstance(part, FitsAtOnce) for part in models[0].modules()):
+            raise ValueError("a network with a part that fits at once is not stacked")
         check_alike(models)
         self._model = models[0]
         parameters, self._fixed = stack_module_state(models)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, final
 
 from torch import nn
@@ -20,11 +20,10 @@ from farfield.experiments import (
     Spec,
     Steps,
 )
-from farfield.models import SRCNN, QuickCNN, ResNet
+from farfield.models import SRCNN, AnchoredRegression, QuickCNN, ResNet
 from farfield.nn import CenterImages, MapNormalizer
 from farfield.objectives import ActivationL1, CenteredL1, CropAndFlip, Objective, Supervised
 from farfield.reproductions._grid import Cell
-from farfield.reproductions._unbuilt import Unbuilt
 from farfield.tasks import ImageClasses, SuperResolution
 
 # CIFAR. The text gives the layers, first weights, learning rates and their steps. The rest
@@ -305,6 +304,7 @@ OURS: Final[dict[str, tuple[MapNormalizer | None, Objective]]] = {
     "DN + L1": (NORMALIZERS["DN*"], L1),
 }
 BICUBIC: Final = "Bicubic"
+ANCHORED: Final = "A+"
 
 
 def enlarged(cell: Cell) -> Experiment:
@@ -321,12 +321,11 @@ def _enlarged(row: str, task: SuperResolution) -> Experiment:
     """Describe a published row."""
     if row == BICUBIC:
         return _bicubic(task)
-    core = Spec(Unbuilt, model=row)
-    if row in NORMALIZERS:
-        core = Spec(SRCNN, normalizer=NORMALIZERS[row])
+    if row == ANCHORED:
+        return _anchored(task)
     return Experiment(
         task=task,
-        model=ItemNetwork(core=core),
+        model=ItemNetwork(core=Spec(SRCNN, normalizer=NORMALIZERS[row])),
         recipe=Recipe(
             steps=4_000_000,  # iterations of section 4.3
             learning_rate=1e-4,
@@ -341,6 +340,17 @@ def _bicubic(task: SuperResolution) -> Experiment:
     """Describe bicubic enlargement: the network leaves the given images unchanged."""
     recipe = Recipe(steps=1, batch_size=1)
     return Experiment(task=task, model=ItemNetwork(core=Spec(nn.Identity)), recipe=recipe)
+
+
+def _anchored(task: SuperResolution) -> Experiment:
+    """Describe regressions around anchors, from larger patches whose windows do not overlap."""
+    patch = 60
+    cells = patch // task.scale - 4  # first corners of windows along a side, two cells from both
+    return Experiment(
+        task=replace(task, patch=patch, stride=task.scale * cells),
+        model=ItemNetwork(core=Spec(AnchoredRegression, scale=task.scale)),
+        recipe=Recipe(steps=1, batch_size=1),
+    )
 
 
 def patches_of_t91(cell: Cell) -> Experiment:
