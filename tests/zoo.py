@@ -159,6 +159,7 @@ from farfield.models import (
     SRCNN,
     TRN,
     ActorCritic,
+    AnchoredRegression,
     BottleneckMLP,
     ConvMaps,
     CoRelNet,
@@ -603,6 +604,15 @@ def maker(nfm: NFMRules | None) -> Animal:
     )
 
 
+def anchored(source: torch.Generator | None) -> nn.Module:
+    """A layer that draws images, then regressions around anchors that were not fitted to any."""
+    regression = AnchoredRegression(scale=2, num_anchors=3, num_components=4)
+    for part in regression.buffers():
+        part.normal_(generator=source)
+    images = LinearEncoder((2, 2, 2), out_features=11 * 12, generator=source)
+    return nn.Sequential(images, nn.Unflatten(1, (11, 12)), regression)
+
+
 def preprocessing(build: Callable[[], nn.Module]) -> Animal:
     """A module without parameters on small images, before a layer that has some."""
 
@@ -863,6 +873,9 @@ MODULES = {
         lambda source: QuickCNN(
             (8, 8), 3, width=3, normalizer=MapNormalizer(field="window"), generator=source
         )
+    ),
+    "AnchoredRegression": Animal(
+        build=anchored, inputs=(drawn(BATCH, 2, 2, 2),), shape=(BATCH, 11, 12)
     ),
     "SRCNN": drawing_from(
         SRCNN,
@@ -2244,6 +2257,7 @@ ELSEWHERE = LEARNING_RULES | {
     "NFMRead",
     "NFMRules",
     "NFMWeights",
+    "FitsAtOnce",
     "NeedsCalibration",
     "ReadsMemberships",
     "WrittenState",

@@ -12,6 +12,7 @@ from farfield.functional.internal import NFMRules
 from farfield.models import (
     CNN13,
     SRCNN,
+    AnchoredRegression,
     BottleneckMLP,
     DigitCNN,
     PreActResNet,
@@ -146,6 +147,9 @@ BUILDS: dict[str, Callable[..., nn.Module]] = {
         (8, 8), 2, width=2, normalizer=MapNormalizer(affine=True), generator=generator(), **options
     ),
     "DigitCNN": lambda **options: DigitCNN((4, 4), 2, width=8, generator=generator(), **options),
+    "AnchoredRegression": lambda **options: AnchoredRegression(
+        num_anchors=2, num_components=2, **options
+    ),
     "SRCNN": lambda **options: SRCNN(channels=(2, 2), generator=generator(), **options),
     "ResNet": lambda **options: ResNet(
         (4, 4), 2, depth=8, width=2, generator=generator(), **options

@@ -83,3 +83,69 @@ def ssim(first: Array, second: Array, peak: float, padded: bool) -> float:
                 (2 * mx * my + one) * (2 * both + two) / ((mx**2 + my**2 + one) * (vx + vy + two))
             )
     return float(np.mean(found))
+
+
+def differences(image: Array, scale: int) -> Array:
+    """First and second differences of each window, along the width and then along the height."""
+    height, width = image.shape
+    half = (scale + 1) // 2
+
+    def at(i: int, j: int) -> float:
+        return float(image[i, j]) if 0 <= i < height and 0 <= j < width else 0.0
+
+    maps = np.empty((4, height, width))
+    for i in range(height):
+        for j in range(width):
+            maps[0, i, j] = at(i, j - half) - at(i, j - half + scale)
+            maps[1, i, j] = 0.5 * at(i, j - scale) - at(i, j) + 0.5 * at(i, j + scale)
+            maps[2, i, j] = at(i - half, j) - at(i - half + scale, j)
+            maps[3, i, j] = 0.5 * at(i - scale, j) - at(i, j) + 0.5 * at(i + scale, j)
+    return np.stack(
+        [maps[:, i : i + 3 * scale, j : j + 3 * scale].ravel() for i, j in corners(image, scale)]
+    )
+
+
+def corners(image: Array, scale: int) -> list[tuple[int, int]]:
+    """Windows of 3 × 3 pixels of the small image, one pixel from its borders."""
+    rows, columns = (side // scale for side in image.shape)
+    return [(i * scale, j * scale) for i in range(1, rows - 3) for j in range(1, columns - 3)]
+
+
+def anchored(
+    image: Array, scale: int, projection: Array, anchors: Array, regressors: Array
+) -> Array:
+    """A+: the mean over windows of what the nearest anchor's matrix adds."""
+    total, count = np.zeros_like(image), np.zeros_like(image)
+    for (i, j), own in zip(corners(image, scale), differences(image, scale), strict=True):
+        z = own @ projection
+        nearest = max(range(len(anchors)), key=lambda k: abs(anchors[k] @ z))
+        here = slice(i, i + 3 * scale), slice(j, j + 3 * scale)
+        total[here] += (z @ regressors[nearest]).reshape(3 * scale, 3 * scale)
+        count[here] += 1
+    return image + total / np.maximum(count, 1)
+
+
+def anchored_regressors(
+    sharp: Array, scale: int, projection: Array, anchors: Array, neighbors: int, penalty: float
+) -> Array:
+    """Matrices from the nearest windows of one image at twelve sizes."""
+    features, lacking = [], []
+    for level in range(12):
+        sides = [round(side * 0.98**level) for side in sharp.shape]
+        full = bicubic(sharp, (sides[0], sides[1])) if level else sharp
+        height, width = (side - side % scale for side in sides)
+        full = full[:height, :width]
+        enlarged = bicubic(bicubic(full, (height // scale, width // scale)), (height, width))
+        missing = full - enlarged
+        for (i, j), own in zip(corners(full, scale), differences(enlarged, scale), strict=True):
+            z = own @ projection
+            length = np.linalg.norm(z) if np.linalg.norm(z) >= 0.1 else 1.0
+            features.append(z / length)
+            lacking.append(missing[i : i + 3 * scale, j : j + 3 * scale].ravel() / length)
+    low, high = np.stack(features), np.stack(lacking)
+    found = []
+    for anchor in anchors:
+        near = np.argsort(((low - anchor) ** 2).sum(1), kind="stable")[:neighbors]
+        left = low[near].T @ low[near] + penalty * np.eye(low.shape[1])
+        found.append(np.linalg.solve(left, low[near].T @ high[near]))
+    return np.stack(found)

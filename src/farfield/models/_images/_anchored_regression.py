@@ -31,7 +31,9 @@ _PENALTY: Final = 0.3
 _FLAT: Final = 0.1
 """Length of features under which they are not scaled to length 1."""
 _AT_ONCE: Final = 2**15
-"""Windows that are compared with all atoms at once."""
+"""Training windows that are compared with all atoms at once."""
+_ANSWERED: Final = 2**12
+"""Windows that are answered at once, each by a matrix."""
 
 
 @final
@@ -122,12 +124,14 @@ class AnchoredRegression(nn.Module):
                 f"items must be images (batch, height, width) of at least {least} × {least} "
                 f"pixels, got shape {tuple(items.shape)}"
             )
+        if not len(items):
+            return items.clone()
         return torch.cat([self._sharpened(image) for image in torch.split(items, 1)])
 
     def _sharpened(self, image: Tensor) -> Tensor:
         """Sharpen one image, `(1, height, width)`."""
         z = self._features(image) @ self.projection
-        lacking = torch.cat([self._lacking(some) for some in torch.split(z, _AT_ONCE)])
+        lacking = torch.cat([self._lacking(some) for some in torch.split(z, _ANSWERED)])
         whole = self._inner(image)
         both = torch.stack([lacking, torch.ones_like(lacking)]).mT
         size, side = tuple(whole.shape[1:]), _CELLS * self.scale
@@ -139,13 +143,7 @@ class AnchoredRegression(nn.Module):
     def _lacking(self, z: Tensor) -> Tensor:
         """Answer windows `(window, component)`, each by the matrix of its anchor."""
         nearest = (z @ self.anchors.mT).abs().argmax(1)
-        order = nearest.argsort(stable=True)
-        counts = nearest.bincount(minlength=len(self.anchors)).tolist()
-        parts = [
-            part @ self.regressors[anchor]
-            for anchor, part in enumerate(torch.split(z[order], counts))
-        ]
-        return torch.cat(parts)[order.argsort()]
+        return torch.einsum("wc,wcp->wp", z, self.regressors[nearest])
 
     def _inner(self, images: Tensor) -> Tensor:
         """View images without their borders, cut to whole pixels of the small image."""
@@ -161,23 +159,21 @@ class AnchoredRegression(nn.Module):
 
     def _features(self, images: Tensor) -> Tensor:
         """Compute first and second differences of enlarged images, window by window."""
-        step = self.scale
-        first = images.new_zeros(step + 1)
-        first[0], first[-1] = 1, -1
-        second = images.new_zeros(2 * step + 1)
-        second[0], second[step], second[-1] = 0.5, -1, 0.5
-        maps = images.unsqueeze(1)
+        step, half = self.scale, (self.scale + 1) // 2
         height, width = images.shape[1:]
-        found = [
-            F.conv2d(
-                maps,
-                kernel.view(shape),
-                padding=(len(kernel) // 2 * down, len(kernel) // 2 * (1 - down)),
-            )[..., :height, :width]
-            for kernel in (first, second)
-            for down, shape in ((0, (1, 1, 1, -1)), (1, (1, 1, -1, 1)))
-        ]
-        return self._windows(torch.cat(found, 1))
+        around = F.pad(images, [step] * 4)
+
+        def at(down: int, right: int) -> Tensor:
+            return around[:, step + down :, step + right :][:, :height, :width]
+
+        maps = []
+        for down, right in ((0, 1), (1, 0)):
+            before, after = at(-half * down, -half * right), step - half
+            maps.append(before - at(after * down, after * right))
+            maps.append(
+                (at(-step * down, -step * right) + at(step * down, step * right)) / 2 - images
+            )
+        return self._windows(torch.stack(maps, 1))
 
     @torch.no_grad()
     def fit_at_once(self, problems: Problems, generator: torch.Generator) -> None:
@@ -188,10 +184,16 @@ class AnchoredRegression(nn.Module):
             generator: Source of the windows that the dictionary is learned from.
 
         Raises:
-            ValueError: If there are fewer windows than neighbors of an anchor, or than atoms.
+            ValueError: If targets are no images, or they have fewer windows than an anchor has
+                neighbors, or than the dictionary has atoms.
             ModuleNotFoundError: If scikit-learn is missing; the message says how to install it.
         """
         sharp = problems.target
+        if sharp.ndim != 3 or sharp.dtype != torch.uint8:
+            raise ValueError(
+                "problems must have sharp images in bytes as targets, such as those of "
+                f"SuperResolution, got {sharp.dtype} of shape {tuple(sharp.shape)}"
+            )
         whole = torch.cat([self._features(enlarged) for enlarged, _ in self._pairs(sharp, 1)])
         needed = max(self.num_neighbors, len(self.anchors))
         if len(whole) < needed:
@@ -201,8 +203,8 @@ class AnchoredRegression(nn.Module):
             )
         some = torch.randperm(len(whole), generator=generator)[:_LEARNED_FROM].sort().values
         rows = whole[some]
-        values, vectors = torch.linalg.eigh((rows.mT @ rows).double())
-        del values, whole
+        vectors = torch.linalg.eigh((rows.mT @ rows).double()).eigenvectors
+        del whole
         self.projection.copy_(vectors.flip(1)[:, : self.projection.shape[1]])
         seed = int(torch.randint(2**31, (), generator=generator))
         self.anchors.copy_(_dictionary(_scaled(rows @ self.projection)[0], len(self.anchors), seed))
@@ -230,17 +232,17 @@ class AnchoredRegression(nn.Module):
     def _regress(self, z: Tensor, lacking: Tensor) -> None:
         """Compute the matrix of every anchor from the windows that are nearest to it."""
         count = self.num_neighbors
-        best = z.new_full((len(self.anchors), 0), 0.0)
-        rows = torch.empty(len(self.anchors), 0, dtype=torch.int64)
+        best = z.new_zeros(len(self.anchors), 0)
+        rows = torch.empty_like(best, dtype=torch.int64)
         for start in range(0, len(z), _AT_ONCE):
             part = z[start : start + _AT_ONCE]
             # The nearest by distance: |z − d|² without |d|², the same for all windows.
             near = 2 * self.anchors @ part.mT - part.square().sum(1)
             best = torch.cat([best, near], 1)
-            own = torch.arange(start, start + len(part)).expand(len(near), -1)
+            own = torch.arange(start, start + len(part), device=z.device).expand(len(near), -1)
             best, kept = best.topk(min(count, best.shape[1]), 1, sorted=False)
             rows = torch.cat([rows, own], 1).gather(1, kept)
-        eye = self.penalty * torch.eye(z.shape[1])
+        eye = self.penalty * torch.eye(z.shape[1]).to(z)
         for anchor, own in enumerate(rows):
             low, high = z[own], lacking[own]
             self.regressors[anchor] = torch.linalg.solve(low.mT @ low + eye, low.mT @ high)
@@ -272,5 +274,5 @@ def _dictionary(z: Tensor, size: int, seed: int) -> Tensor:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of codes that are near, but not at, their least penalty
-        learner.fit(z.double().numpy())
+        learner.fit(z.double().cpu().numpy())
     return F.normalize(torch.from_numpy(learner.components_))
