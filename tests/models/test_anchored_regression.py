@@ -62,7 +62,7 @@ def test_matrices_are_ridge_regressions_of_the_nearest_windows() -> None:
 
 
 def test_a_network_is_fitted_when_it_is_built_and_never_stacked(tmp_path: object) -> None:
-    from PIL import Image  # noqa: PLC0415
+    from PIL import Image
 
     for folder in ("train", "test"):
         (tmp_path / folder).mkdir()
@@ -105,7 +105,7 @@ def test_images_without_a_window_and_too_many_components() -> None:
         ValueError, match=re.escape("at least 10 × 10 pixels, got shape (1, 9, 20)")
     ):
         small()(drawn(1, 9, 20))
-    with pytest.raises(ValueError, match="num_components must be at most 144, .* got 145"):
+    with pytest.raises(ValueError, match=r"num_components must be at most 144, .* got 145"):
         small(num_components=145)
 
 

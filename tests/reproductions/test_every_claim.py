@@ -491,8 +491,7 @@ DIFFERING = {
     "core learning_rate players starts_from steps task": "gondal2021/table-1",
     "core learning_rate schedule side steps task": "lamb2022/beyond",
     "core objective": (
-        "lamb2022/mixup-text ren2017/resnet resnet-narrow table-5 table-6 table-8 captions "
-        "super-resolution-t91"
+        "lamb2022/mixup-text ren2017/resnet resnet-narrow captions super-resolution-t91"
     ),
     "core objective optimizer": "lamb2022/spirals flattening ren2017/cifar-narrow",
     "core objective optimizer schedule steps": "ren2017/table-3",
@@ -501,6 +500,9 @@ DIFFERING = {
     "core objective perturbations schedule steps task": "lamb2022/nfm-table-2",
     "core objective schedule steps": (
         "lamb2022/mixup-table-1a mixup-table-1b mixup-table-2 ren2017/table-7-cifar"
+    ),
+    "batch_size core learning_rate objective optimizer steps task": (
+        "ren2017/table-5 table-6 table-8"
     ),
     "core perturbations": "lamb2022/nfm-text-images nfm-images-narrow",
     "discriminator generator players": "lamb2022/nfm-gan-narrow nfm-gan-over-training",

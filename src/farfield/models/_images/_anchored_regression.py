@@ -221,10 +221,12 @@ class AnchoredRegression(nn.Module):
         """Yield enlarged images and what they lack, some images at each of several sizes."""
         for images in torch.split(sharp, max(1, 2**21 // sharp[0].numel())):
             for level in range(levels):
-                sides = [round(side * _SHRINK**level) for side in images.shape[1:]]
-                height, width = (side - side % self.scale for side in sides)
+                rows, columns = (round(side * _SHRINK**level) for side in images.shape[1:])
+                height, width = rows - rows % self.scale, columns - columns % self.scale
                 full = images.to(self.projection) / 255
-                full = (bicubic_resize(full, tuple(sides)) if level else full)[:, :height, :width]
+                full = (bicubic_resize(full, (rows, columns)) if level else full)[
+                    :, :height, :width
+                ]
                 few = bicubic_resize(full, (height // self.scale, width // self.scale))
                 enlarged = bicubic_resize(few, (height, width))
                 yield enlarged, full - enlarged
