@@ -143,6 +143,7 @@ UNCITED = LEARNING_RULES | {
     "EncodesWithPart",
     "HasHiddenSize",
     "HasOutFeatures",
+    "DigitCNN",
     "FitsAtOnce",
     "NeedsCalibration",
     "ReadsMemberships",

@@ -275,5 +275,6 @@ class DigitCNN(nn.Module):
         """Classify every image."""
         maps = maps_of(items, self.item_shape)
         for convolve, norm in zip(self.convolutions, self.norms, strict=True):
-            maps = norm(F.relu(convolve(maps)))
+            # Group normalization under vmap takes no maps with channels last.
+            maps = norm(F.relu(convolve(maps)).contiguous())
         return self.output(self.features(maps))
