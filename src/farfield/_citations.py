@@ -239,6 +239,16 @@ REFERENCES: Final[dict[str, Reference]] = {
             year=2020,
         ),
         Reference(
+            key="fleuret2011",
+            authors=(
+                "Fleuret, François and Li, Ting and Dubout, Charles and "
+                "Wampler, Emma K. and Yantis, Steven and Geman, Donald"
+            ),
+            title="Comparing Machines and Humans on a Visual Categorization Test",
+            venue="Proceedings of the National Academy of Sciences",
+            year=2011,
+        ),
+        Reference(
             key="webb2023",
             authors="Webb, Taylor W. and Mondal, Shanka Subhra and Cohen, Jonathan D.",
             title="Systematic Visual Reasoning through Object-Centric Relational Abstraction",

@@ -42,6 +42,7 @@ from farfield.tasks import (
     StackedMNIST,
     SuperResolution,
     SymbolSequences,
+    SyntheticVisualReasoning,
     TwoMoons,
     VAECScale,
     VAECTranslation,
@@ -67,6 +68,9 @@ ROWS: dict[str, Callable[[Path], ProblemTask]] = {
     "vaec-scale": lambda _: VAECScale(**SMALL, shuffled=True),
     "canvas-rules": lambda _: CanvasRules(
         rule="identity-rules", withheld=50, max_problems=40
+    ),
+    "synthetic-visual-reasoning": lambda _: SyntheticVisualReasoning(
+        problem=18, training_problems=20, test_problems=20
     ),
     "direction-analogies": lambda _: DirectionAnalogies(problems_per_regime=6),
     "visual-analogies": lambda _: VisualAnalogies(**FEW),

@@ -9,6 +9,9 @@ from farfield.tasks._arrays._array_task import ArrayTask as ArrayTask
 from farfield.tasks._balls._bouncing_balls import BouncingBalls as BouncingBalls
 from farfield.tasks._boolean._fuzzy_boolean import FuzzyBoolean as FuzzyBoolean
 from farfield.tasks._clevr._sort_of_clevr import SortOfCLEVR as SortOfCLEVR
+from farfield.tasks._contours._visual_reasoning import (
+    SyntheticVisualReasoning as SyntheticVisualReasoning,
+)
 from farfield.tasks._digits._digit_domains import DigitDomains as DigitDomains
 from farfield.tasks._digits._digits import Digits as Digits
 from farfield.tasks._digits._kmnist_adaptation import KMNISTAdaptation as KMNISTAdaptation
@@ -84,6 +87,7 @@ TASKS: dict[str, type] = {
     "distribution-of-n": DistributionOfN,
     "identity-rules-middle": IdentityRulesMiddle,
     "canvas-rules": CanvasRules,
+    "synthetic-visual-reasoning": SyntheticVisualReasoning,
     "tinted-same-different": TintedSameDifferent,
     "grid-rules": GridRules,
     "vaec-translation": VAECTranslation,

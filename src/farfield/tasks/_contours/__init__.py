@@ -1,0 +1,1 @@
+"""Pictures of closed outlines, and the problems of SVRT over them."""
