@@ -43,6 +43,7 @@ from farfield.tasks import (
     RelationalMatchToSample,
     SameDifferent,
     SequentialMNIST,
+    SetAlgorithms,
     SortOfCLEVR,
     Spirals,
     StackedMNIST,
@@ -55,6 +56,7 @@ from farfield.tasks import (
     VisualAnalogies,
 )
 from farfield.tasks._rules._abstract_rules import RuleTask
+from tasks import test_grid_rules, test_shifted_series
 
 SAID = {
     SameDifferent: ("same", "different"),
@@ -285,6 +287,46 @@ def test_strings_are_written_without_marks_and_blanks_and_answers_up_to_the_end(
     assert words(figure)[1] == [" ".join(["→", *map(str, wanted)])]
     line = [word for word in words(figure)[0] if word in "01#"]
     assert line == ["01#"[one - 1] for one in problems.index[0].tolist()[:length]]
+
+
+def test_elements_of_sets_are_values_queries_and_edges() -> None:
+    for algorithm, sign in {
+        "search": lambda one: f"{one % 32}" + "'" * (one >= 32),
+        "shortest-path": lambda one: (
+            f"{one // 320}–{one // 5 % 64}" + (f":{one % 5}" if one % 5 else "?")
+        ),
+    }.items():
+        task = SetAlgorithms(
+            algorithm=algorithm,  # type: ignore[arg-type]
+            training_lengths=(5, 5),
+            test_lengths=(),
+            training_strings=9,
+            test_strings=(),
+        )
+        figure, problems = sheet_of(task, "training", 1)
+        shown = "  ".join(sign(one - 1) for one in problems.index[0].tolist()[:5])
+        assert shown in words(figure)[0]
+        assert words(figure)[1] == [f"→  {problems.target[0].max()}"]
+
+
+def test_series_are_lines_and_grids_have_their_colors(tmp_path: Path) -> None:
+    figure, problems = sheet_of(test_shifted_series.small(tmp_path), "late-6", 1)
+    assert words(figure)[1] == [f"class {problems.target[0]}"]
+    line = figure.axes[0].lines[-1]
+    series = problems.items[problems.index[0], 0].clamp(-3, 3).numpy()
+    np.testing.assert_allclose(np.diff(line.get_ydata()), np.diff(series) / 6, atol=1e-6)
+    figure, problems = sheet_of(test_grid_rules.small(tmp_path), "new-tasks", 1)
+    assert words(figure)[1] == [("one rule", "two rules")[problems.target[0]]]
+    grids = test_grid_rules.grids_of(problems[:1])[0]
+    shown = images(figure)
+    assert [image.shape[:2] for image in shown] == [(len(g), len(g[0])) for g in grids]
+    colors = {
+        (cell, tuple(pixel))
+        for grid, image in zip(grids, shown, strict=True)
+        for row, pixels in zip(grid, image.tolist(), strict=True)
+        for cell, pixel in zip(row, pixels, strict=True)
+    }
+    assert len(colors) == len({cell for cell, _ in colors}) == len({pixel for _, pixel in colors})
 
 
 def test_items_that_are_no_images_need_a_drawing(tmp_path: Path, unchecked: None) -> None:

@@ -296,6 +296,8 @@ def test_every_suite_names_tasks_of_its_part_and_recorded_mechanisms() -> None:
 @pytest.mark.parametrize("suite", SUITES)
 def test_differences_are_those_of_the_means_beside_them(suite: str) -> None:
     """Of each recorded mechanism, had it as many networks as a suite trains."""
+    if not recorded(suite):
+        pytest.skip("no mechanism is recorded yet")
     points: dict[tuple[str, str], tuple[Point, ...]] = {}
     for line in recorded(suite):
         place = line.name, line.subject

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from farfield.core import Problems
+from farfield.reports._problems._data_drawings import grid_rules, set_algorithms, shifted_series
 from farfield.reports._problems._drawings import (
     adding,
     bouncing_balls,
@@ -41,6 +42,7 @@ from farfield.tasks import (
     DynamicObjects,
     FewLabels,
     FuzzyBoolean,
+    GridRules,
     IdentityRules,
     IdentityRulesMiddle,
     ImageClasses,
@@ -52,6 +54,8 @@ from farfield.tasks import (
     RelationalMatchToSample,
     SameDifferent,
     SequentialMNIST,
+    SetAlgorithms,
+    ShiftedSeries,
     SortOfCLEVR,
     Spirals,
     StackedMNIST,
@@ -256,6 +260,9 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     Adding: adding,
     SymbolSequences: symbol_sequences,
     ChomskyHierarchy: chomsky_hierarchy,
+    SetAlgorithms: set_algorithms,
+    ShiftedSeries: shifted_series,
+    GridRules: grid_rules,
     SequentialMNIST: sequential_mnist,
     BouncingBalls: bouncing_balls,
     FuzzyBoolean: fuzzy_boolean,
