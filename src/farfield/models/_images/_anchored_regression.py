@@ -46,9 +46,9 @@ class AnchoredRegression(nn.Module):
     $$P_k = H_k L_k^\top (L_k L_k^\top + \lambda I)^{-1}$$
 
     is the ridge regression from the features $L_k$ of the training windows that are nearest to the
-    anchor to what the enlarged image lacks there, $H_k$, both divided by the length of the
-    features. A window takes the matrix of the anchor with the largest absolute product with its
-    features. Windows overlap, and the image is the mean of their answers.
+    anchor to the differences of sharp and enlarged image there, $H_k$, both divided by the length
+    of the features. A window takes the matrix of the anchor with the largest absolute product with
+    its features. Windows overlap, and the image is the mean of their answers.
 
     Nothing is trained by steps: `fit_at_once` computes all of it from the training images, each of
     them at twelve sizes. The dictionary is learned by scikit-learn with a penalty of absolute
@@ -218,7 +218,7 @@ class AnchoredRegression(nn.Module):
     def _pairs(
         self, sharp: UInt8[Tensor, "image height width"], levels: int
     ) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield enlarged images and what they lack, some images at each of several sizes."""
+        """Yield enlarged images and their differences from the sharp images, at several sizes."""
         for images in torch.split(sharp, max(1, 2**21 // sharp[0].numel())):
             for level in range(levels):
                 rows, columns = (round(side * _SHRINK**level) for side in images.shape[1:])
@@ -251,7 +251,7 @@ class AnchoredRegression(nn.Module):
 
 
 def _scaled(z: Tensor) -> tuple[Tensor, Tensor]:
-    """Divide features by their length, which is returned too; flat ones are unchanged."""
+    """Divide features by their length, unless they are flat, and return the length too."""
     length = z.norm(dim=1, keepdim=True)
     length = length.masked_fill(length < _FLAT, 1.0)
     return z / length, length
