@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS: Final = 8
 """Most models or regimes that have a column each."""
+_MOST_PLACES: Final = 48
+"""Most regimes that all have a row."""
 FLOOR: Final = "floor (guessing)"
 """Name of the row of the scores of answers that ignore the problem."""
 THRESHOLDS: Final = (25, 50, 75)
@@ -192,7 +194,8 @@ def selected(comparison: Comparison) -> tuple[list[str], list[Place]]:
     """Choose models and regimes so that a table fits a page.
 
     Where there are more than eight regimes, those of training and validation are left out; where
-    there are more than eight models too, the regime furthest from training represents each task.
+    there are more than eight models too, or more than 48 regimes, the regime furthest from training
+    represents each task.
     Models are those with results in half of the regimes or more, the best of each regime, and the
     model to compare with.
 
@@ -207,7 +210,7 @@ def selected(comparison: Comparison) -> tuple[list[str], list[Place]]:
         far = [place for place in places if place[1] not in (TRAINING, VALIDATION)]
         places = far or places
     models = _models(comparison, places)
-    if len(places) > MOST_COLUMNS < len(models):
+    if len(places) > MOST_COLUMNS < len(models) or len(places) > _MOST_PLACES:
         places = [*dict(places).items()]
         models = _models(comparison, places)
     return models, places

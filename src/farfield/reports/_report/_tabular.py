@@ -50,6 +50,9 @@ _LATEX: Final = str.maketrans(
         "Π": r"$\Pi$",
         "π": r"$\pi$",
         "α": r"$\alpha$",
+        "γ": r"$\gamma$",
+        "η": r"$\eta$",
+        "λ": r"$\lambda$",
         "σ": r"$\sigma$",
     }
 )
