@@ -113,6 +113,12 @@ class Suite:
     compares_rules: bool = False
 
 
+def _by_group(table: str, cell: str) -> tuple[Item, ...]:
+    """List an item for each group of a table, with the cell of that name."""
+    groups = dict.fromkeys(claim.group for claim in TABLES[table].claims)
+    return tuple(Item(group, table, f"{group}/{cell}") for group in groups)
+
+
 SUITES: Final[dict[str, Suite]] = {
     "relational": Suite(
         about="Same or different, and by which rule, with images withheld from training",
@@ -147,11 +153,9 @@ SUITES: Final[dict[str, Suite]] = {
         part="reasoner",
         reads="forward(z) gives (batch, num_outputs) for z (batch, time, in_features)",
         seeds=2,
-        items=(
-            *(
-                Item(rule, _VARIATIONS, f"varied-{rule}/corelnet+tcn/{_COMBINED}")
-                for rule in ("same-different", "relational-match-to-sample")
-            ),
+        items=tuple(
+            Item(rule, _VARIATIONS, f"varied-{rule}/corelnet+tcn/{_COMBINED}")
+            for rule in ("same-different", "relational-match-to-sample")
         ),
     ),
     "sequence": Suite(
@@ -170,30 +174,21 @@ SUITES: Final[dict[str, Suite]] = {
         part="core",
         reads=_RECURRENT,
         seeds=1,
-        items=tuple(
-            Item(task, _STATE, f"{task}/lstm/length-41-500")
-            for task in dict.fromkeys(claim.group for claim in TABLES[_STATE].claims)
-        ),
+        items=_by_group(_STATE, "lstm/length-41-500"),
     ),
     "algorithms": Suite(
         about="Five algorithms over sets of 1 to 16 elements, asked of 17 to 32 and of 100",
         part="core",
         reads=_RECURRENT,
         seeds=1,
-        items=tuple(
-            Item(name, _SETS, f"{name}/lstm/length-17-32")
-            for name in dict.fromkeys(claim.group for claim in TABLES[_SETS].claims)
-        ),
+        items=_by_group(_SETS, "lstm/length-17-32"),
     ),
     "series": Suite(
         about="Nine real sets of series, shifted in the tests: amplitude, offset, speed, lateness",
         part="core",
         reads=_RECURRENT,
         seeds=3,
-        items=tuple(
-            Item(name, _SERIES, f"{name}/lstm/unchanged")
-            for name in dict.fromkeys(claim.group for claim in TABLES[_SERIES].claims)
-        ),
+        items=_by_group(_SERIES, "lstm/unchanged"),
     ),
     "domains": Suite(
         about="Several training domains, one withheld: colored and rotated digits, regions of VAEC",

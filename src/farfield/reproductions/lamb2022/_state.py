@@ -37,6 +37,7 @@ from farfield.nn import (
 )
 from farfield.reproductions._grid import Cell
 from farfield.tasks import ChomskyHierarchy, ProblemTask, SetAlgorithms, ShiftedSeries
+from farfield.tasks.internal import SERIES
 
 # Sizes, steps and batches are such that one network of an LSTM takes less than a minute on a core,
 # and 15 of them, one for each task, less than ten minutes on two.
@@ -90,26 +91,13 @@ def algorithms(cell: Cell) -> Experiment:
 
 
 SERIES_STEPS: Final = 200
-SERIES: Final[dict[str, str]] = {
-    name.lower().replace("_", "-"): name
-    for name in (
-        "ACSF1",
-        "ArrowHead",
-        "BasicMotions",
-        "Covid3Month_disc",
-        "GunPoint",
-        "ItalyPowerDemand",
-        "JapaneseVowels",
-        "OSULeaf",
-        "PickupGestureWiimoteZ",
-    )
-}
+GROUPS: Final = {name.lower().replace("_", "-"): name for name in SERIES}
 """Set of series by group."""
 
 
 def series(cell: Cell) -> Experiment:
     """Train a layer over sequences on a set of series, none of them shifted."""
-    task = ShiftedSeries(series=SERIES[cell.group])  # type: ignore[arg-type]
+    task = ShiftedSeries(series=GROUPS[cell.group])  # type: ignore[arg-type]
     row, _, context = cell.row.partition(" + ")
     experiment = _of_core(task, row, SERIES_STEPS)
     if not context:
