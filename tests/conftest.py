@@ -159,10 +159,12 @@ def golden() -> Callable[[str], dict[str, np.ndarray]]:
     return lambda case: dict(load(case))
 
 
-@pytest.fixture(scope="session")
-def data_folder() -> Path:
-    """Folder of real data sets; skips the test where it is absent."""
-    return _folder("FARFIELD_DATA", "data")
+@pytest.fixture
+def data_folder(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folder of real data sets, which the test's tasks read; skips the test where it is absent."""
+    folder = _folder("FARFIELD_DATA", "data")
+    monkeypatch.setenv("FARFIELD_DATA", str(folder))
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -498,10 +498,7 @@ def test_an_environment_that_is_not_installed_is_named_with_the_mend(farfield) -
     assert "pip install 'farfield[atari]'" in ended.err
 
 
-def test_show_takes_several_names_for_a_field(
-    farfield, folder: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+def test_show_takes_several_names_for_a_field(farfield, folder: Path, data_folder: Path) -> None:
     if not Digits(data_sets=("svhn-first1083", "mnist")).is_at_hand():
         pytest.skip("MNIST or the excerpt of SVHN absent")
     ended = farfield("show digits --task.data-sets svhn-first1083 mnist --out digits.png")
@@ -511,9 +508,8 @@ def test_show_takes_several_names_for_a_field(
 
 @pytest.mark.parametrize("task", ["image-classes", "few-labels"])
 def test_show_draws_images_of_the_data_set_that_is_named(
-    farfield, folder: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch, task: str
+    farfield, folder: Path, data_folder: Path, task: str
 ) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     if not ImageClasses(data_set="kmnist-first7011").is_at_hand():
         pytest.skip("K-MNIST absent")
     options = "--task.data-set kmnist-first7011 --task.labels-per-class 4"

@@ -337,10 +337,7 @@ def test_items_that_are_no_images_need_a_drawing(tmp_path: Path, unchecked: None
         problem_sheet(Unknown(), tmp_path / "sheet.png")
 
 
-def test_pixels_in_a_row_are_shown_as_their_image(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+def test_pixels_in_a_row_are_shown_as_their_image(data_folder: Path) -> None:
     task = SequentialMNIST(training_images=5, validation_images=5, test_images=5)
     figure, problems = sheet_of(task, "side-19", 2)
     assert [image.shape for image in images(figure)] == [(19, 19)] * 2
@@ -358,9 +355,7 @@ def test_pixels_of_no_square_are_shown_in_rows(
     shape: tuple[int, int],
     caption: str,
     data_folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     few = {"training_images": 5, "validation_images": 5, "test_images": 5}
     figure, problems = sheet_of(SequentialMNIST(**few, blanks=(1,), widths=(20,)), regime, 1)
     [image] = images(figure)
@@ -390,10 +385,7 @@ def test_points_and_values_of_functions_are_strokes() -> None:
     assert heights == pytest.approx([*problems.items[0].tolist(), *problems.target[0].tolist()])
 
 
-def test_images_in_color_are_shown_over_their_answer(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+def test_images_in_color_are_shown_over_their_answer(data_folder: Path) -> None:
     digits = Digits(data_sets=("svhn-first1083", "mnist"), test_images=5)
     few = KMNISTAdaptation(training_samples=10, validation_images=10, test_images=10)
     if not (digits.is_at_hand() and few.is_at_hand()):
@@ -406,10 +398,7 @@ def test_images_in_color_are_shown_over_their_answer(
         assert words(figure)[1] == [named[answer] for answer in problems.target.tolist()]
 
 
-def test_classes_of_images_are_named_and_gray_ones_are_gray(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+def test_classes_of_images_are_named_and_gray_ones_are_gray(data_folder: Path) -> None:
     for data_set, named in (("kmnist-first7011", "tsu"), ("mnist", "3"), ("svhn-first1083", "3")):
         task = ImageClasses(data_set=data_set, training_images=100)
         if not task.is_at_hand():
@@ -455,10 +444,7 @@ def test_a_sheet_shows_regimes_alone(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert seen == [TRAINING, "test"]
 
 
-def test_an_image_of_several_digits_is_shown_over_all_of_them(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+def test_an_image_of_several_digits_is_shown_over_all_of_them(data_folder: Path) -> None:
     task = StackedMNIST(training_images=4, test_images=4)
     if not task.is_at_hand():
         pytest.skip("MNIST absent")

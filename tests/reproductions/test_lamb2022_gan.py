@@ -52,10 +52,7 @@ def test_function_modules_are_in_the_generator_alone() -> None:
     assert (rules.num_heads, rules.key_size, rules.value_size) == (4, 32, 32)
 
 
-def test_narrow_networks_are_judged_by_classifiers_trained_before(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+def test_narrow_networks_are_judged_by_classifiers_trained_before(data_folder: Path) -> None:
     narrow = claims("nfm-gan-narrow")
     assert {claim.metric for claim in narrow} == {
         "fid/mnist-preact-resnet",

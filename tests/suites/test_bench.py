@@ -393,10 +393,7 @@ def test_a_rule_trains_the_networks_of_the_recorded_rules() -> None:
     assert all(made.recipe == item.experiment.recipe for item, made in pooled)
 
 
-def test_a_module_fits_the_tasks_whose_networks_have_its_part(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+def test_a_module_fits_the_tasks_whose_networks_have_its_part(data_folder: Path) -> None:
     fitting, misfits = fitted(Spec(BottleneckMLP, hidden_sizes=(4,)), "domains")
     assert [item.subject for item, _ in fitting] == ["colored digits"] * 3 + ["rotated digits"] * 2
     assert [one.reason for one in misfits] == ["its network has no core; a learning rule fits"]

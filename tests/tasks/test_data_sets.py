@@ -389,10 +389,7 @@ def test_what_is_published_says_so_in_full() -> None:
         assert all(len(file.sha256) == 64 for file in data_set.files)
 
 
-def test_the_files_of_the_data_folder_are_those_described(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+def test_the_files_of_the_data_folder_are_those_described(data_folder: Path) -> None:
     for data_set in DATA_SETS.values():
         if data_set.is_at_hand():
             for file in data_set.files:

@@ -45,9 +45,8 @@ SHOWN = "2518f88a21b4d676"
 
 
 @pytest.fixture
-def files(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def files(data_folder: Path) -> Path:
     """The real images, or the test is skipped."""
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     if not SMALL.is_at_hand():
         pytest.skip("MNIST, photographs or the excerpt of SVHN absent")
     return data_folder

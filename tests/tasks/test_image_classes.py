@@ -69,9 +69,8 @@ def real(name: str, is_test: bool) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("name", some([name for name in REAL if "cifar" not in name], REAL))
 def test_real_files_hold_as_many_images_of_each_class_as_they_should(
-    name: str, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, data_folder: Path
 ) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     files = IMAGE_FILES[name]
     if not files.is_at_hand():
         pytest.skip(f"{name} absent")
@@ -88,8 +87,7 @@ def test_real_files_hold_as_many_images_of_each_class_as_they_should(
     assert is_at_hand(ImageClasses(data_set=name))
 
 
-def test_real_images_are_drawn(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+def test_real_images_are_drawn(data_folder: Path) -> None:
     task = ImageClasses(data_set="kmnist-first7011", validation_per_class=10, training_images=20)
     if not task.is_at_hand():
         pytest.skip("K-MNIST absent")
@@ -101,11 +99,8 @@ def test_real_images_are_drawn(data_folder: Path, monkeypatch: pytest.MonkeyPatc
         assert np.array_equal(problems.sequences()[:, 0].numpy(), images[numbers(problems)])
 
 
-def test_exact_images_of_cifar_have_their_labels_and_colors(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_exact_images_of_cifar_have_their_labels_and_colors(data_folder: Path) -> None:
     """Three corners of the first training image, a frog, and the published labels."""
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     if not IMAGE_FILES["cifar10-exact-8068"].is_at_hand():
         pytest.skip("CIFAR-10 absent")
     images, labels = real("cifar10-exact-8068", False)
@@ -313,10 +308,7 @@ def test_the_mean_image_is_that_of_all_training_images_or_of_the_test_too() -> N
     assert not np.allclose(found.training, every)
 
 
-def test_mnist_has_the_mean_and_deviation_that_everybody_uses(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+def test_mnist_has_the_mean_and_deviation_that_everybody_uses(data_folder: Path) -> None:
     task = ImageClasses(data_set="mnist")
     if not task.is_at_hand():
         pytest.skip("MNIST absent")

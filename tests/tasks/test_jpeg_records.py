@@ -114,7 +114,6 @@ def test_the_copy_of_cifar_10_resembles_the_exact_images(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Peak signal-to-noise ratio of 30 dB over the first images, and the labels of all."""
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     if not (CIFAR10_JPEG.is_at_hand() and CIFAR10_EXCERPT.is_at_hand()):
         pytest.skip("CIFAR-10 absent")
     name = CIFAR10_JPEG.files[0].name

@@ -30,9 +30,8 @@ FROZEN = "0ed200c4bc188ee3"
 
 
 @pytest.fixture
-def files(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def files(data_folder: Path) -> None:
     """The real images, or the test is skipped."""
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     if not SMALL.is_at_hand():
         pytest.skip("K-MNIST absent")
 

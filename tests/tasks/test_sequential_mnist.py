@@ -36,9 +36,8 @@ SIDES = {TRAINING: 14, VALIDATION: 14, "side-14": 14, "side-16": 16, "side-19": 
 
 
 @pytest.fixture
-def files(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def files(data_folder: Path) -> None:
     """The real images, or the test is skipped."""
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     if not SMALL.is_at_hand():
         pytest.skip("MNIST absent")
 

@@ -29,9 +29,8 @@ every_cell = pytest.mark.parametrize("task", list(CELLS), ids=["1-3", "1-5"])
 
 
 @pytest.fixture
-def files(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def files(data_folder: Path) -> Path:
     """The real images, or the test is skipped."""
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     if not SMALL.is_at_hand():
         pytest.skip("MNIST absent")
     return data_folder

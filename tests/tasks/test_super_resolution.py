@@ -248,14 +248,12 @@ def test_wrong_folders_are_named(data: Path) -> None:
 )
 def test_bicubic_enlargement_has_the_published_numbers(
     data_folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
     scale: int,
     folder: str,
     psnr: str,
     ssim: str,
 ) -> None:
     """ren2017, tables 5 and 8, to the last digit."""
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     task = SuperResolution(scale=scale, training="sr/set5", tests=(f"sr/{folder}",), stride=500)
     found = []
     for _, problems in task.draw(stream(0))[folder].by_shape():

@@ -363,9 +363,8 @@ def test_sets_with_tables_of_their_own_are_joined() -> None:
 
 
 @pytest.mark.thorough
-def test_digits_are_attacked_at_growing_strength(data_folder, monkeypatch) -> None:
+def test_digits_are_attacked_at_growing_strength(data_folder) -> None:
     """The profile over ε: a network that has learned something loses it as ε grows."""
-    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     task = Digits(data_sets=("mnist",), training_images=300, test_images=60)
     if not task.is_at_hand():
         pytest.skip("the files of MNIST are not in the data folder")
