@@ -104,16 +104,17 @@ def is_held(task: str) -> bool:
 # --- Pairs ---------------------------------------------------------------------------------------
 
 
-def pairs_of_curves(tasks: Mapping[str, Any], index: int) -> Iterator[Pair]:
+def pairs_of_curves(tasks: Mapping[str, Any], index: int, nearest: int = 2) -> Iterator[Pair]:
     """Yield the pairs of public data.
 
     Args:
         tasks: Curves of networks, by the name of the set.
-        index: Index of the strength of the farthest regime; the nearest two are the first two.
+        index: Index of the strength of the farthest regime.
+        nearest: Number of strengths that are known, the smallest.
     """
     for task, found in tasks.items():
         for shift, about in found["shifts"].items():
-            first, second, *_ = about["strengths"]
+            known = about["strengths"][:nearest]
             runs = found["scores"]
             yield Pair(
                 task=task,
@@ -122,8 +123,7 @@ def pairs_of_curves(tasks: Mapping[str, Any], index: int) -> Iterator[Pair]:
                 near={
                     name: {
                         0.0: [one["none"][0] for one in nets],
-                        first: [one[shift][0] for one in nets],
-                        second: [one[shift][1] for one in nets],
+                        **{d: [one[shift][n] for one in nets] for n, d in enumerate(known)},
                     }
                     for name, nets in runs.items()
                 },
@@ -382,6 +382,36 @@ def _averages(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def alone(tasks: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Judge forecasts of one mechanism alone, as `farfield profile` makes them.
+
+    Scores at the end of a shift are forecast from all strengths up to its half.
+
+    Args:
+        tasks: Curves on public data.
+
+    Returns:
+        Number of scores, share of them in their interval, and mean error, of each half of the
+        tasks.
+    """
+    found: dict[str, list[tuple[bool, float]]] = {}
+    for pair in pairs_of_curves(tasks, 3, nearest=3):
+        half = "held out" if pair.held else "development"
+        for (name, near), truth in zip(pair.near.items(), pair.truth, strict=True):
+            one = forecast({name: near}, at=pair.at, floor=pair.floor)
+            interval = one.intervals[name]
+            inside = bool(interval.low <= truth <= interval.high)
+            found.setdefault(half, []).append((inside, abs(one.scores[name] - truth)))
+    averages = {half: np.mean(judged, axis=0) for half, judged in found.items()}
+    return {
+        f"end from half/{half}/alone": {
+            "scores": len(found[half]), "coverage": round(float(coverage), 4),
+            "error": round(float(error), 4),
+        }
+        for half, (coverage, error) in averages.items()
+    }  # fmt: skip
+
+
 def by_shift(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     """Average the held-out pairs of each shift at its half, the best first.
 
@@ -464,6 +494,16 @@ def page(results: Mapping[str, Any]) -> str:
         f"{_shown(found[one]['rules']['forecast'])}, {found[one]['pairs']} pairs"
         for one in every
     ]
+    single = [
+        f"- {one.split('/')[1]}: {percent(found[one]['coverage'])} % of {found[one]['scores']:,} "
+        f"scores in their 90 % interval, mean error {found[one]['error']:.3f}"
+        for one in found
+        if one.endswith("/alone")
+    ]
+    about_alone = (
+        "Each mechanism alone, at the end of a shift from its first half, as `farfield profile` "
+        "forecasts; no choice was made by it:"
+    )
     shifts = [["shift", "pairs", "forecast"], ["---", "--:", "--:"]]
     shifts += [
         [shift, str(one["pairs"]), fixed(one["mean"], 2)]
@@ -486,7 +526,8 @@ def page(results: Mapping[str, Any]) -> str:
     lines = [
         "# Does the profile predict?", "", results["note"], "", intro, "", about, "",
         *_lines(table), "", "With pairs whose mechanisms do not differ there it has:", "",
-        *rest, "", "By shift, held-out tasks at half of the shift; no choice was made by it:", "",
+        *rest, "", about_alone, "", *single, "",
+        "By shift, held-out tasks at half of the shift; no choice was made by it:", "",
         *_lines(shifts), "", *_lines(pairs), "",
     ]  # fmt: skip
     return "\n".join(lines)

@@ -292,7 +292,7 @@ def main(
         tasks = {name: one for name, one in tasks.items() if not _forecast_report.is_held(name)}
         recorded = [one for one in recorded if not one.held]
     rows = _forecast_report.rows_of(tasks, recorded)
-    found = _forecast_report.summary(rows)
+    found = _forecast_report.summary(rows) | _forecast_report.alone(tasks)
     if development:
         Console().print(json.dumps(found, indent=1))
         return

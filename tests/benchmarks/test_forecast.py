@@ -12,6 +12,7 @@ from benchmarks.guide import Data
 
 from benchmarks import _forecast_report as report
 from benchmarks import forecast as benchmark
+from farfield.analysis import forecast
 from farfield.analysis._forecast import ABOVE, BELOW
 
 NAMES = [f"m{n}" for n in range(12)]
@@ -40,6 +41,22 @@ def tasks(names: list[str], *, noise: float = 0.0) -> dict:
         }
         for name in names
     }  # fmt: skip
+
+
+def test_mechanisms_alone_are_forecast_from_the_first_half() -> None:
+    found = report.alone(tasks(["iris", "wine"]))
+    assert {name: one["scores"] for name, one in found.items()} == {
+        "end from half/held out/alone": 12, "end from half/development/alone": 12,
+    }  # fmt: skip
+    errors = []
+    for n in range(12):
+        near = {d: 0.1 + 0.8 * float(np.exp(-n * d / 10)) for d in (0, 0.5, 1, 2)}
+        truth = 0.1 + 0.8 * float(np.exp(-n * 4 / 10))
+        errors.append(abs(forecast({"m": near}, at=4, floor=0.1).scores["m"] - truth))
+    assert found["end from half/held out/alone"]["error"] == pytest.approx(
+        np.mean(errors), abs=1e-4
+    )
+    assert found["end from half/held out/alone"]["coverage"] == 1
 
 
 def test_the_split_is_the_parity_of_the_hash() -> None:

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 from torch import nn
 
-from farfield.analysis import Shift
+from farfield.analysis import Shift, forecast
 from farfield.core.internal import UnknownNameError
 from farfield.suites import profile
 from farfield.suites.internal import ShiftProfile, read_profile
@@ -55,6 +55,36 @@ def test_a_linear_model_fails_where_its_formula_says() -> None:
     assert noise.failure.value == pytest.approx(2.420, rel=0.06)
     assert noise.onset.value == pytest.approx(0.705, rel=0.06)
     assert offset.failure.low < 1.666 < offset.failure.high
+
+
+def test_the_end_of_a_shift_is_forecast_from_its_first_half() -> None:
+    found = profile(sign, two_gaussians(2000), shifts=[OFFSET, NOISE, "who"])
+    rows = {row["shift"]: row for row in found.forecasts.values}
+    assert set(rows) == {"own offset", "own noise"}  # no item changes where items are reweighted
+    row, curve = rows["own noise"], found["own noise"]
+    near = {d: s for d, s in zip(curve.strengths, curve.means, strict=True) if d <= 2}
+    expected = forecast({"": near}, at=4, floor=0.5)
+    assert (row["forecast"], row["low"]) == (expected.scores[""], expected.intervals[""].low)
+    assert (row["measured_to"], row["measured"]) == (max(near), curve.means[-1])
+    assert row["inside"] == (row["low"] <= row["measured"] <= row["high"])
+    inside = sum(row["inside"] for row in rows.values())
+    assert f"\n\n{inside} of 2 measured scores at the end of a shift are in" in str(found)
+
+
+def test_models_without_accuracy_have_no_forecasts() -> None:
+    x = RNG.normal(size=(300, 2))
+    found = profile(lambda rows: rows.sum(1), (x, x.sum(1)), shifts=["noise"])
+    assert found.forecasts.cells == ()
+    assert "first half" not in str(found)
+
+
+def test_many_forecasts_are_cut() -> None:
+    x = RNG.normal(size=(300, 3)) + np.repeat([[1.0], [-1.0]], 150, 0)
+    data = (x, np.repeat([1, 0], 150))
+    found = profile(lambda rows: (rows.sum(1) > 0).astype(int), data, shifts=["light"])
+    more = len(found.forecasts.cells) - 12
+    assert more > 0
+    assert f" {more} more rows are in forecasts.csv." in str(found)
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
@@ -367,9 +397,10 @@ def measured() -> ShiftProfile:
 def test_files_of_a_profile(measured: ShiftProfile, tmp_path) -> None:
     names = {path.name for path in measured.write(tmp_path / "page")}
     assert names == {"profile.html", "profile.png", "profile.json", "points.csv", "curves.csv",
-                     "table.md", "table.tex"}  # fmt: skip
+                     "forecasts.csv", "table.md", "table.tex"}  # fmt: skip
     page = (tmp_path / "page/profile.html").read_text(encoding="utf-8")
     assert "&lt;b&gt;mine&lt;/b&gt;" in page
+    assert "<h2>Forecast from the first half</h2>" in page
     assert "http" not in page.replace("image/png;base64", "")
     assert page == measured._repr_html_()
     curves = pd.read_csv(tmp_path / "page/curves.csv")

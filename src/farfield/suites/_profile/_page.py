@@ -17,6 +17,7 @@ from farfield.records.internal import write_whole
 from farfield.reports import Tabular
 from farfield.reports.internal import LIGHT, Theme, in_style
 from farfield.suites._profile._curves import Curve
+from farfield.suites._profile._forecasts import in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +68,9 @@ def page(found: ShiftProfile, sections: Mapping[str, str] = MappingProxyType({})
     if found.broken:
         picture = base64.b64encode(_png(draw_curves(found))).decode()
         parts.append(f'<p><img alt="Curves" src="data:image/png;base64,{picture}"></p>')
-    for heading, text in sections.items():
+    forecasts = in_words(found.forecasts)
+    shown = {**sections, **({"Forecast from the first half": forecasts} if forecasts else {})}
+    for heading, text in shown.items():
         parts.append(f"<h2>{_text(heading)}</h2>")
         parts += map(_html_block, text.split("\n\n"))
     parts += [f'<p class="notes">{_text(line)}</p>' for line in found.rest.split("\n")]
@@ -196,6 +199,8 @@ def write_all(
         "table.tex": found.table.latex().encode(),
         "profile.json": to_json(found),
     }
+    if found.forecasts.cells:
+        written["forecasts.csv"] = found.forecasts.csv().encode()
     if found.broken:
         written["profile.png"] = _png(draw_curves(found))
     for name, content in written.items():

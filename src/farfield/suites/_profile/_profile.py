@@ -37,6 +37,7 @@ from farfield.suites._profile._curves import (
     curve_of,
     notes_of,
 )
+from farfield.suites._profile._forecasts import forecasts_of, in_words
 from farfield.suites._profile._references import can_compare, compared_with_neighbors, features_of
 from farfield.suites._profile._sets import (
     check_labels,
@@ -131,7 +132,8 @@ class ShiftProfile:
         more = len(table.cells) - MOST_ROWS
         text = str(shown) if self.broken else "No shift breaks it."
         text += f"\n\n{more} more break it; points.csv has all." if more > 0 else ""
-        return f"{self.heading}\n\n{text}\n\n{self.rest}"
+        parts = [self.heading, text, in_words(self.forecasts), self.rest]
+        return "\n\n".join(part for part in parts if part)
 
     def _repr_html_(self) -> str:
         from farfield.suites._profile._page import page  # noqa: PLC0415 — loads matplotlib
@@ -191,6 +193,11 @@ class ShiftProfile:
             cells=tuple(tuple(row[n] for n in known) for row in rows),
             values=tuple(map(values_of, self.curves)),
         )
+
+    @property
+    def forecasts(self) -> Tabular:
+        """Forecasts at the end of each shift from its first half, beside the measured scores."""
+        return forecasts_of(() if self.metric == "R²" else self.curves, self.floor)
 
     def require(self, points: Mapping[str, float]) -> tuple[str, ...]:
         """Return a sentence for each shift that breaks the model before a strength.
