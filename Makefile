@@ -86,6 +86,7 @@ pages: env
 	$(BIN)/python docs/results.py
 	$(BIN)/python docs/claims.py
 	$(BIN)/python docs/measured.py
+	$(BIN)/python docs/mechanisms.py
 
 # Runs the examples, but for those that have not changed since. No part of `make test`, which looks
 # at links, numbers and examples in seconds; this takes minutes and needs the tools of `[docs]`.

@@ -71,6 +71,7 @@ CONTENTS = {
     ],
     "Results": [
         "docs/results/index",
+        "docs/mechanisms",
         "docs/findings",
         "docs/deviations",
         "docs/results/*",

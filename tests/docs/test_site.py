@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from farfield.reports.internal import settings_pages
+from farfield.reports.internal import Point, settings_pages
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DOCS = CHECKOUT / "docs"
@@ -38,6 +38,46 @@ def test_the_numbers_of_pages_are_those_of_the_records(measured: dict) -> None:
     pages = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
     assert [name for name, page in pages.items() if measured["fill"](page) != page] == []
     assert len(measured["NUMBER"].findall(pages["which-mechanism.md"])) > 50
+
+
+@pytest.fixture(scope="module")
+def mechanisms() -> dict[str, object]:
+    """The script that writes the page of mechanisms."""
+    return runpy.run_path(str(DOCS / "mechanisms.py"))
+
+
+def test_the_page_of_mechanisms_is_that_of_the_records(mechanisms: dict) -> None:
+    assert mechanisms["page"]() == (DOCS / "mechanisms.md").read_text(encoding="utf-8")
+
+
+def test_the_farthest_regime_of_each_unit_has_enough_problems(mechanisms: dict) -> None:
+    regimes = ("training", 9.0, "steps"), ("near", 0.0, "steps"), ("far", 2.0, "steps"), (
+        "farther", 3.0, "steps"), ("turned", 1.0, "degrees")  # fmt: skip
+    points = [
+        ("copying", Point(regime=name, distance=far, unit=unit, values=(0.5,), floor=0.1))
+        for name, far, unit in regimes
+    ]
+    choose = mechanisms["farthest"]
+    assert choose(points, {}) == {("copying", "farther"), ("copying", "turned")}
+    few = {("copying", "farther"): 29, ("copying", "far"): 30}
+    assert choose(points, few) == {("copying", "far"), ("copying", "turned")}
+    assert choose(points[:2], {}) == {("copying", "near")}
+
+
+def test_a_mechanism_at_the_floor_is_not_first(mechanisms: dict) -> None:
+    rows, names = mechanisms["standing"]("state").rows, mechanisms["firsts"]
+    for column in mechanisms["columns"](rows):
+        means = {name: row[column].mean for name, row in rows.items() if column in row}
+        best, floor = max(means.values()), next(iter(rows.values()))[column].floor
+        first = names("state", column)
+        assert first == [] or (best > floor and all(means[name] == best for name in first))
+    assert names("state", ("bucket-sort", "length-41-500")) == []
+    assert "Register machine" in names("state", ("parity-check", "length-41-500"))
+    clear = mechanisms["differs"]("image", ("K-MNIST, sheared", "shear-57.3-test"))
+    assert clear == {
+        "PreActResNet, Input Mixup (α = 1)": True,
+        "PreActResNet, Manifold Mixup (α = 2)": False,
+    }
 
 
 def test_pages_of_settings_are_those_of_the_claims_and_stand_nowhere_else() -> None:

@@ -85,7 +85,8 @@ def tiny_suite(monkeypatch: pytest.MonkeyPatch) -> str:
                 "seconds": 1.0,
                 "regimes": [
                     {"regime": one.name, "distance": one.distance, "unit": one.unit,
-                     "metric": "accuracy", "floor": 0.5, "values": [score, score], "seeds": [0, 1]}
+                     "metric": "accuracy", "floor": 0.5, "values": [score, score], "seeds": [0, 1],
+                     "problems": 9}
                     for one in regimes
                 ],
             },

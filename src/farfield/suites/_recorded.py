@@ -22,7 +22,7 @@ from farfield.tasks.internal import domains_of
 
 
 class _Regime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Scores in one regime, by seed."""
+    """Scores in one regime, by seed, each the mean over some problems."""
 
     regime: str
     distance: float
@@ -31,6 +31,7 @@ class _Regime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     floor: float
     values: tuple[float, ...]
     seeds: tuple[int, ...]
+    problems: int
     diverged: tuple[tuple[int, int], ...] = ()
 
 
@@ -142,8 +143,8 @@ def _joined(first: Record, second: Record) -> Record:
 
 def _line(item: Item, name: str, claim: Claim, records: list[Record]) -> Recorded:
     experiment = claim.at(item.budget)
-    scored = {score.regime for record in records for score in record.scores}
-    shown = [name for name in item.shown if name in scored]
+    problems = {score.regime: score.count for record in records for score in record.scores}
+    shown = [name for name in item.shown if name in problems]
     profile = extrapolation_profile(
         experiment.task, records, experiment.perturbations, regimes=shown
     )
@@ -163,6 +164,7 @@ def _line(item: Item, name: str, claim: Claim, records: list[Record]) -> Recorde
                 floor=point.floor,
                 values=point.values,
                 seeds=point.seeds,
+                problems=problems[point.regime],
                 diverged=point.diverged,
             )
             for point in profile.points
