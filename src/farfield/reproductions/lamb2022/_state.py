@@ -93,17 +93,21 @@ def algorithms(cell: Cell) -> Experiment:
 SERIES_STEPS: Final = 200
 GROUPS: Final = {name.lower().replace("_", "-"): name for name in SERIES}
 """Set of series by group."""
+REASONERS: Final[dict[str, Spec | None]] = {
+    "LSTM, no norm": None,
+    "LSTM + context norm": Spec(ContextNorm),
+}
+"""Context of the rows that read with `models.LSTM`, which differ in the context alone."""
 
 
 def series(cell: Cell) -> Experiment:
     """Train a layer over sequences on a set of series, none of them shifted."""
     task = ShiftedSeries(series=GROUPS[cell.group])  # type: ignore[arg-type]
-    row, _, context = cell.row.partition(" + ")
-    experiment = _of_core(task, row, SERIES_STEPS)
-    if not context:
-        return experiment
-    model = Network(reasoner=Spec(LSTM, hidden_size=64), encoder=ENCODER, context=Spec(ContextNorm))
-    return dataclasses.replace(experiment, model=model)
+    if cell.row not in REASONERS:
+        return _of_core(task, cell.row, SERIES_STEPS)
+    reader, context = Spec(LSTM, hidden_size=64), REASONERS[cell.row]
+    model = Network(reasoner=reader, encoder=ENCODER, context=context)
+    return dataclasses.replace(_of_core(task, "LSTM", SERIES_STEPS), model=model)
 
 
 def _of_core(task: ProblemTask, row: str, steps: int) -> Experiment:
