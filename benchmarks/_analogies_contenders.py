@@ -15,7 +15,7 @@ from farfield.experiments import Experiment, Recipe, ScoringNetwork, Spec
 from farfield.models import LSTMScorer
 from farfield.nn import AnalogyEncoder
 from farfield.tasks import VAECTranslation
-from farfield.training import OneNetwork
+from farfield.training.internal import OneNetwork
 
 TASK: Final = VAECTranslation()
 """Task with the paper's images of 128×128, trained on region 1."""

@@ -17,8 +17,7 @@ from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import REASONERS
 from farfield.reproductions import TABLES
 from farfield.tasks import TASKS
-from farfield.training import OneNetwork
-from farfield.training.internal import problems_of_run, score_problems
+from farfield.training.internal import OneNetwork, problems_of_run, score_problems
 
 WARM_UP = 5
 """Steps before anything is measured."""

@@ -38,7 +38,7 @@ from farfield.nn import LSTMLayer
 from farfield.objectives import PPO
 from farfield.records import environment
 from farfield.tasks import TRAINING, GymnasiumWorlds, Regime
-from farfield.training import OneAgent
+from farfield.training.internal import OneAgent
 
 RESULTS = _pages.RESULTS / "agents"
 COPIES, LENGTH, PARTS, EPOCHS, UNITS, RATE, CLIP = 8, 128, 4, 8, 64, 1e-3, 0.2

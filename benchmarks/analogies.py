@@ -32,9 +32,8 @@ from farfield.core import Problems, stream
 from farfield.execution.internal import keep_freed_memory
 from farfield.records import environment
 from farfield.tasks import TRAINING
-from farfield.training import OneNetwork
 from farfield.training._evaluate import encode_all
-from farfield.training.internal import problems_of_run, score_problems
+from farfield.training.internal import OneNetwork, problems_of_run, score_problems
 
 RESULTS = _pages.RESULTS / "analogies"
 

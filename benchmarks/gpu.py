@@ -27,8 +27,8 @@ from benchmarks._report import page_of_table
 from benchmarks._rounds import Lines, publish
 from farfield.experiments import Experiment
 from farfield.reproductions import TABLES, Claim
-from farfield.training import Learner, OneNetwork, Stack
 from farfield.training._settings import fixed_settings
+from farfield.training.internal import Learner, OneNetwork, Stack
 
 RESULTS: Final = _pages.RESULTS / "gpu"
 GRID: Final = tuple(f"webb2021/table-{number}" for number in (9, 10, 11, 12))

@@ -25,7 +25,7 @@ from farfield.experiments import SGD, Experiment, ItemNetwork, Recipe, Spec
 from farfield.models import QuickCNN
 from farfield.nn import MapNormalizer
 from farfield.objectives import CenteredL1, Objective, Supervised
-from farfield.training import OneNetwork
+from farfield.training.internal import OneNetwork
 
 RESULTS = _pages.RESULTS / "image_networks"
 STEPS: Final = 10**6

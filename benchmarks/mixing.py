@@ -35,7 +35,7 @@ from farfield.experiments import SGD, Experiment, Network, Recipe, Spec
 from farfield.models import ESBN
 from farfield.objectives import ICT, ManifoldMixup, Mixup, Objective, Supervised
 from farfield.tasks import TRAINING, DistributionOfThree, ProblemTask, Regime
-from farfield.training import OneNetwork
+from farfield.training.internal import OneNetwork
 
 RESULTS = _pages.RESULTS / "mixing"
 WARM_UP = 2

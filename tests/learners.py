@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from farfield.experiments import Experiment
-from farfield.training import Learner, OneNetwork, Stack, train
-from farfield.training.internal import Clock, Progress
+from farfield.training import train
+from farfield.training.internal import Clock, Learner, OneNetwork, Progress, Stack
 
 EVERY_STEP = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
 

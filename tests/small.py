@@ -7,19 +7,14 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor, nn
 
-from farfield.core import TRAINING, Problems, Stream
-from farfield.experiments import (
-    AutoencoderNetwork,
-    Experiment,
-    Network,
-    Player,
-    PredictionNetwork,
-    Pretrained,
-    Recipe,
-    Spec,
-)
-from farfield.models import ESBN, LSTM, NextEmbedding
-from farfield.nn import ContextNorm, FrameDecoder, FrameEncoder, LinearEncoder, SequenceNorm
+from farfield.core import Problems, Stream
+from farfield.core.internal import TRAINING
+from farfield.experiments import Experiment, Network, Player, Pretrained, Recipe, Spec
+from farfield.experiments.internal import AutoencoderNetwork, PredictionNetwork
+from farfield.models import ESBN, LSTM
+from farfield.models.internal import NextEmbedding
+from farfield.nn import ContextNorm, FrameEncoder, LinearEncoder, SequenceNorm
+from farfield.nn.internal import FrameDecoder
 from farfield.objectives import (
     Bound,
     Objective,

@@ -31,17 +31,15 @@ from farfield.models import (
     CoRelNet,
     DeepSets,
     DigitCNN,
-    MLPReader,
     PreActResNet,
     PreActResNetNFM,
     PrediNet,
-    PresenceReader,
     QuickCNN,
     ResNet,
-    RNReader,
     Transformer,
     WideResNet,
 )
+from farfield.models.internal import MLPReader, PresenceReader, RNReader
 from zoo import (
     BATCH,
     ELSEWHERE,

@@ -16,7 +16,7 @@ from farfield.functional.internal import cached_log_probs
 from farfield.nn import NormalizedLSTM, WordEncoder
 from farfield.objectives import CarriedState
 from farfield.tasks import WordText
-from farfield.training import OneNetwork
+from farfield.training.internal import OneNetwork
 from oracles import texts
 
 CACHE = NeuralCache(of="test", size=5, scale=2.0, weight=0.3)

@@ -7,7 +7,8 @@ import torch
 
 from farfield.analysis.internal import copy_last_frame, rolled_out
 from farfield.core import stream
-from farfield.experiments import RollOutNetwork, Spec
+from farfield.experiments import Spec
+from farfield.experiments.internal import RollOutNetwork
 from farfield.nn import LinearEncoder, LSTMLayer
 from farfield.tasks import BouncingBalls
 

@@ -11,7 +11,8 @@ from torch import Tensor
 from benchmarks import _mixing_report as report
 from benchmarks import mixing
 from benchmarks import straightforward_mixing as direct
-from farfield.core import TRAINING, Problems, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import TRAINING
 from farfield.objectives import ICT, Bound, ManifoldMixup, Update
 from farfield.objectives._consistency import ramp_up
 

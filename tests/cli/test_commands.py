@@ -41,7 +41,6 @@ from farfield.experiments import (
     ItemNetwork,
     Network,
     QuantileNetwork,
-    RollOutNetwork,
     ScoringNetwork,
     Selection,
     SequenceNetwork,
@@ -49,6 +48,7 @@ from farfield.experiments import (
     Spec,
     _describe,
 )
+from farfield.experiments.internal import RollOutNetwork
 from farfield.models import GAN, REASONERS, PreActResNet
 from farfield.models.internal import CLASSIFIERS, MAP_READERS, RESTORERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, MapNormalizer

@@ -21,7 +21,8 @@ from farfield.execution._job import Job
 from farfield.execution.internal import News
 from farfield.experiments import Experiment
 from farfield.records import Score, Store
-from farfield.training import OneNetwork, train
+from farfield.training import train
+from farfield.training.internal import OneNetwork
 from processes import Forked, gone, wait_for, workers
 
 PROGRAM = textwrap.dedent(

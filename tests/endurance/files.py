@@ -49,8 +49,8 @@ from farfield.tasks._files._data_sets import DataFile, DataSet, tar_files, unpac
 from farfield.tasks._files._photographs import read_grey_png, read_photographs
 from farfield.tasks._restoration._super_resolution import luma_pairs
 from farfield.tasks.internal import read_matrices
-from farfield.training import OneNetwork, train
-from farfield.training.internal import Clock
+from farfield.training import train
+from farfield.training.internal import Clock, OneNetwork
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 SECONDS, MEGABYTES = 1.0, 200.0

@@ -44,8 +44,8 @@ from farfield.objectives import Objective, Update
 from farfield.records import Store
 from farfield.records.internal import DamageWarning, read_tensors
 from farfield.tasks import TRAINING, Adding, GlyphSet, SameDifferent
-from farfield.training import OneNetwork, Stack, train
-from farfield.training.internal import Clock
+from farfield.training import train
+from farfield.training.internal import Clock, OneNetwork, Stack
 from processes import wait_for, workers
 from small import small_experiment, tiny_experiment
 

@@ -27,8 +27,8 @@ from farfield.records import Store
 from farfield.records.internal import DamageWarning
 from farfield.tasks import WordText
 from farfield.tasks.internal import DataFile, DataSet
-from farfield.training import OneNetwork, _checkpoint, _repeatable
-from farfield.training.internal import Clock, Inputs
+from farfield.training import _checkpoint, _repeatable
+from farfield.training.internal import Clock, Inputs, OneNetwork
 from small import tiny_experiment
 
 

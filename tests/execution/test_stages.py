@@ -18,8 +18,8 @@ from farfield.execution.internal import Job, News
 from farfield.experiments import Pretrained
 from farfield.records import Store
 from farfield.records.internal import DamageWarning, read_tensors
-from farfield.training import OneNetwork, train, trained_network
-from farfield.training.internal import Clock
+from farfield.training import train, trained_network
+from farfield.training.internal import Clock, OneNetwork
 from processes import workers
 from small import prediction_experiment, reconstruction_experiment
 

@@ -18,7 +18,6 @@ from torch import nn
 from farfield.core import stream
 from farfield.experiments import (
     SGD,
-    AutoencoderNetwork,
     Constant,
     Cosine,
     Experiment,
@@ -26,7 +25,6 @@ from farfield.experiments import (
     Network,
     Pretrained,
     Recipe,
-    RollOutNetwork,
     Schedule,
     ScoringNetwork,
     SequenceNetwork,
@@ -36,7 +34,13 @@ from farfield.experiments import (
     Warmup,
 )
 from farfield.experiments._experiment import _split
-from farfield.experiments.internal import TASK_ARGUMENTS, array_digest, arrays_of
+from farfield.experiments.internal import (
+    TASK_ARGUMENTS,
+    AutoencoderNetwork,
+    RollOutNetwork,
+    array_digest,
+    arrays_of,
+)
 from farfield.models import ESBN, LSTM, BottleneckMLP
 from farfield.nn import CONTEXTS, ConvEncoder, MLPEncoder
 from farfield.objectives import Objective, Supervised, Update

@@ -17,15 +17,8 @@ from farfield.experiments._aliases import DEFAULTS
 from farfield.experiments._describe import describe, restore
 from farfield.experiments._networks import Parts
 from farfield.models import CoRelNet, LSTMScorer, SetScorer
-from farfield.nn import (
-    ZCA,
-    CenterImages,
-    ContextWhitening,
-    FigureEncoder,
-    MLPEncoder,
-    PanelEncoder,
-    Standardize,
-)
+from farfield.nn import ZCA, ContextWhitening, FigureEncoder, MLPEncoder, PanelEncoder, Standardize
+from farfield.nn.internal import CenterImages
 from farfield.tasks import (
     ImageClasses,
     ProgressiveMatrices,

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from farfield.core import TRAINING
+from farfield.core.internal import TRAINING
 from farfield.functional import (
     consistency,
     ict_loss,

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from farfield.metrics import Threshold
-from farfield.metrics.internal import Resampling, first_crossings, threshold
+from farfield.metrics.internal import Resampling, Threshold, first_crossings, threshold
 
 
 def test_the_first_crossing_is_linear_between_strengths() -> None:

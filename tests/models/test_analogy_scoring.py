@@ -10,14 +10,8 @@ import torch
 from torch import nn
 
 from farfield.functional.internal import lstm
-from farfield.models import (
-    LayerNormLSTMScorer,
-    LSTMScorer,
-    SelectiveScorer,
-    SlotwiseScorer,
-    WReN,
-)
-from farfield.models.internal import AnalogyScoring
+from farfield.models import LSTMScorer, SlotwiseScorer, WReN
+from farfield.models.internal import AnalogyScoring, LayerNormLSTMScorer, SelectiveScorer
 from farfield.nn import AnalogyEncoder, ContextNorm
 from made import assert_spread, drawn, generator, state_of, unsettled
 from oracles import webb2020 as oracle

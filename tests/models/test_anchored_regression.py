@@ -13,7 +13,7 @@ from farfield.core import Problems
 from farfield.experiments import Experiment, ItemNetwork, Recipe, Spec
 from farfield.models import AnchoredRegression
 from farfield.tasks import SuperResolution
-from farfield.training import OneNetwork, Stack
+from farfield.training.internal import OneNetwork, Stack
 from made import drawn, generator
 from oracles import super_resolution as by_loops
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farfield.functional import relation_matrix
+from farfield.functional.internal import relation_matrix
 from farfield.models import CoRelNet
 from made import assert_spread, drawn, generator, gradcheck, state_of, unsettled
 from oracles import webb2021_rivals as oracle

@@ -12,25 +12,25 @@ from torch import Tensor, nn
 
 from farfield.analysis import RandomAttention
 from farfield.core import Problems, stream
-from farfield.experiments import Experiment, MapNetwork, Passes, Perturbation, Recipe, Spec
-from farfield.experiments.internal import ChangesNetwork
+from farfield.experiments import Experiment, Passes, Perturbation, Recipe, Spec
+from farfield.experiments.internal import ChangesNetwork, MapNetwork
 from farfield.functional.internal import NFMRules
-from farfield.models import (
+from farfield.models import PreActResNet
+from farfield.models._maps._object_reader import _pool
+from farfield.models.internal import (
     ConvMaps,
     DenseMaps,
+    MapModel,
     MLPReader,
     ObjectReader,
     OutlineMaps,
-    PreActResNet,
     PresenceReader,
     RNReader,
 )
-from farfield.models._maps._object_reader import _pool
-from farfield.models.internal import MapModel
 from farfield.nn import MultiPass
 from farfield.tasks import SameDifferent, SortOfCLEVR, StackedMNIST
-from farfield.training import OneNetwork, evaluate
-from farfield.training.internal import problems_of_run
+from farfield.training import evaluate
+from farfield.training.internal import OneNetwork, problems_of_run
 from made import away, drawn, generator, state_of
 from oracles import map_networks as oracle
 

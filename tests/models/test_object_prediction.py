@@ -11,11 +11,12 @@ import torch
 from torch import nn
 
 from farfield.core import Problems, stream
-from farfield.experiments import AutoencoderNetwork, PredictionNetwork, Spec
+from farfield.experiments import Spec
+from farfield.experiments.internal import AutoencoderNetwork, PredictionNetwork
 from farfield.functional import denormalize
-from farfield.models import NextEmbedding
-from farfield.models.internal import ObjectAutoencoder, ObjectPredictor
-from farfield.nn import FrameDecoder, FrameEncoder, PastNorm, SequenceNorm, TimeStepNorm
+from farfield.models.internal import NextEmbedding, ObjectAutoencoder, ObjectPredictor
+from farfield.nn import FrameEncoder, PastNorm, SequenceNorm, TimeStepNorm
+from farfield.nn.internal import FrameDecoder
 from farfield.objectives import PredictingEmbeddings, Supervised
 from farfield.tasks import DynamicObjects, ObjectFrames
 from made import drawn, generator, state_of, unsettled

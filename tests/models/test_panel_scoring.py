@@ -9,7 +9,8 @@ from torch import nn
 
 from farfield.core import stream
 from farfield.experiments import ScoringNetwork, Spec
-from farfield.models import LSTMScorer, RNNScorer
+from farfield.models import LSTMScorer
+from farfield.models.internal import RNNScorer
 from farfield.nn import ContextNorm, PanelEncoder
 from farfield.tasks import VisualAnalogies
 from made import assert_spread, drawn, generator, gradcheck, state_of, unsettled

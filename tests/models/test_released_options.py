@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.models import MNM, NTM, TRN, LayerNormLSTMScorer, LSTMScorer, Transformer
-from farfield.models.internal import SequenceModel, TokenReader
+from farfield.models import MNM, NTM, TRN, LSTMScorer, Transformer
+from farfield.models.internal import LayerNormLSTMScorer, SequenceModel, TokenReader
 from farfield.nn import (
     ContextNorm,
     DivisiveNorm2d,

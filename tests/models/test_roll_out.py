@@ -8,21 +8,21 @@ import torch
 from torch import Tensor
 
 from farfield.core import stream
-from farfield.experiments import Experiment, Recipe, RollOutNetwork, SequenceNetwork, Spec
+from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
+from farfield.experiments.internal import RollOutNetwork
 from farfield.models.internal import RollOut
 from farfield.nn import (
     CausalTransformer,
     Communication,
-    FrameDecoder,
     FrameEncoder,
     HoldingRNN,
-    LinearDecoder,
     LSTMLayer,
     RIMs,
     Wiring,
 )
+from farfield.nn.internal import FrameDecoder, LinearDecoder
 from farfield.tasks import BouncingBalls, Copying, SameDifferent
-from farfield.training import OneNetwork, Stack
+from farfield.training.internal import OneNetwork, Stack
 from made import generator, state_of, unsettled
 from oracles import recurrent_cells, webb2020_objects
 

@@ -33,8 +33,8 @@ from farfield.tasks import (
     VisualAnalogies,
 )
 from farfield.tasks.internal import scored_of
-from farfield.training import OneNetwork, evaluate
-from farfield.training.internal import problems_of_run
+from farfield.training import evaluate
+from farfield.training.internal import OneNetwork, problems_of_run
 from made import generator, gradcheck, state_of, unsettled
 from oracles import sets as oracle
 

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from farfield.core import Problems, stream
-from farfield.experiments import AutoencoderNetwork, Network, Spec
+from farfield.experiments import Network, Spec
+from farfield.experiments.internal import AutoencoderNetwork
 from farfield.models import ESBN, OCRA, CoRelNet, SlotAbstractor
 from farfield.models.internal import Relational
 from farfield.nn import ContextNorm, SlotDecoder, SlotEncoder

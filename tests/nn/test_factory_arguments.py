@@ -30,14 +30,12 @@ from farfield.nn import (
     DivisiveNorm1d,
     DivisiveNorm2d,
     DualAttention,
-    FrameDecoder,
     FrameEncoder,
     GroupAttentionConvolution,
     GroupNorm,
     ImageBatchNorm,
     InstanceNorm,
     LayerNorm,
-    LinearDecoder,
     LinearEncoder,
     MapNormalizer,
     MisalignedContextNorm,
@@ -66,6 +64,8 @@ from farfield.nn import (
     TimeStepNorm,
 )
 from farfield.nn.internal import (
+    FrameDecoder,
+    LinearDecoder,
     LineOfCode,
     ModAttn,
     ModLin,

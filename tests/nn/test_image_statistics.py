@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from farfield.functional.internal import MeanImages, PixelSpectrum, zca_matrix
-from farfield.nn import ZCA, CenterImages, Standardize
+from farfield.nn import ZCA, Standardize
+from farfield.nn.internal import CenterImages
 from oracles import whitening as oracle
 
 MEAN, STD = (0.4, 0.5, 0.6), (0.2, 0.25, 0.3)

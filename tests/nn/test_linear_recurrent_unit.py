@@ -10,9 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farfield.functional import linear_recurrence
 from farfield.functional._recurrent._linear_recurrence import _in_pieces
-from farfield.functional.internal import ring_spectrum
+from farfield.functional.internal import linear_recurrence, ring_spectrum
 from farfield.nn import LinearRecurrentUnit
 from made import drawn, generator, gradcheck, gradgradcheck, state_of, unsettled
 from oracles import sequence_layers as oracle

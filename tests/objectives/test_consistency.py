@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from farfield.core import TRAINING, Problems, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import TRAINING
 from farfield.models.internal import ItemModel
 from farfield.objectives import VAT, Bound, Objective, PiModel, TemporalEnsembling, Update
 from made import gradcheck

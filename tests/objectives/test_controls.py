@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from farfield.core import TRAINING, Problems, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import TRAINING
 from farfield.models.internal import ItemModel
 from farfield.objectives import Bound, Cutout, LabelSmoothing
 from oracles import learning_rules as oracle

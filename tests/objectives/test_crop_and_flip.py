@@ -12,7 +12,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from farfield.core import TRAINING, Problems, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import TRAINING
 from farfield.objectives import (
     ICT,
     VAT,

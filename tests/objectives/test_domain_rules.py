@@ -29,8 +29,7 @@ from farfield.objectives import (
     VREx,
 )
 from farfield.tasks import ArrayTask, ProblemTask
-from farfield.training import OneNetwork, Stack
-from farfield.training.internal import Batches
+from farfield.training.internal import Batches, OneNetwork, Stack
 from learners import check_resumed, check_together
 from small import SMALL_LSTM, small_experiment
 

@@ -17,18 +17,17 @@ from farfield.experiments import (
     AdamW,
     Experiment,
     Network,
-    PredictionNetwork,
     Recipe,
     RMSprop,
     SequenceNetwork,
     SetNetwork,
     Spec,
 )
-from farfield.experiments.internal import Architecture
-from farfield.models import ESBN, LSTM, MNM, NextEmbedding
+from farfield.experiments.internal import Architecture, PredictionNetwork
+from farfield.models import ESBN, LSTM, MNM
+from farfield.models.internal import NextEmbedding
 from farfield.nn import (
     ContextNorm,
-    FrameDecoder,
     FrameEncoder,
     GRULayer,
     LinearEncoder,
@@ -38,6 +37,7 @@ from farfield.nn import (
     PreNormTransformer,
     RIMs,
 )
+from farfield.nn.internal import FrameDecoder
 from farfield.objectives import (
     ICT,
     OBJECTIVES,
@@ -53,7 +53,7 @@ from farfield.objectives import (
     TemporalEnsembling,
 )
 from farfield.tasks import DynamicObjects, ProblemTask
-from farfield.training import OneNetwork, Stack
+from farfield.training.internal import OneNetwork, Stack
 from learners import check_together
 from plain import Plain
 from small import SMALL_LSTM, small_experiment

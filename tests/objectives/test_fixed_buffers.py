@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from farfield.core import TRAINING, Problems, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import TRAINING
 from farfield.functional.internal import PixelSpectrum
 from farfield.nn import ZCA
 from farfield.objectives import ICT, VAT, Bound, MeanTeacher, Update

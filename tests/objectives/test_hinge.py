@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from farfield.core import TRAINING, Problems, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import TRAINING
 from farfield.models import GAN, ResNetDiscriminator, ResNetGenerator
 from farfield.objectives import Bound, HingeDiscriminator, HingeGenerator, Update
 from farfield.objectives._hinge import info_nce, quarter_turns

@@ -15,7 +15,7 @@ from farfield.core import Problems, stream
 from farfield.experiments import Spec
 from farfield.nn import ContextNorm, DivisiveNorm1d, NormalizedLSTM
 from farfield.objectives import ActivationL1, CenteredL1, Supervised
-from farfield.training import OneNetwork, Stack
+from farfield.training.internal import OneNetwork, Stack
 from made import gradcheck
 from small import loss_of, small_experiment
 

@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.core import TRAINING, Problems, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import TRAINING
 from farfield.functional.internal import probabilities
 from farfield.models._images._discriminators import spectral_norm
 from farfield.objectives import ICT, Bound, MeanTeacher, Update

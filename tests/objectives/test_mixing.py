@@ -8,9 +8,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from farfield.core import TRAINING, Problems, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import TRAINING
 from farfield.objectives import ICT, Bound, ManifoldMixup, Update
-from farfield.training import OneNetwork
+from farfield.training.internal import OneNetwork
 from oracles import learning_rules as oracle
 from small import ThreeLayers, classified, cross_entropy, small_experiment
 

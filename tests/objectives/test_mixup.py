@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.core import TRAINING, Problems, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import TRAINING
 from farfield.objectives import Bound, Mixup, Update
 from small import loss_of
 

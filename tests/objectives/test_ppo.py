@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from farfield.core import TRAINING, Problems
+from farfield.core import Problems
+from farfield.core.internal import TRAINING
 from farfield.objectives import PPO, Bound, Update
 from farfield.objectives.internal import AGENT_OBJECTIVES
 from made import drawn, generator

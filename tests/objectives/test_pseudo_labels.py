@@ -12,7 +12,8 @@ import torch
 from PIL import Image
 from torch import Tensor, nn
 
-from farfield.core import TRAINING, Problems, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import TRAINING
 from farfield.objectives import Bound, FixMatch, FreeMatch, Objective, Update, _pillow_operations
 from farfield.objectives._augmentation import crop_and_flip
 from farfield.objectives._pillow_operations import STRONG_OPERATIONS, strong_views

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import TRAINING, Problems, stream
-from farfield.core.internal import UNASKED
+from farfield.core import Problems, stream
+from farfield.core.internal import TRAINING, UNASKED
 from farfield.objectives import (
     ICT,
     VAT,

@@ -24,12 +24,12 @@ from farfield.experiments import (
     Experiment,
     ItemNetwork,
     Recipe,
-    RollOutNetwork,
     ScoringNetwork,
     SequenceNetwork,
     SetNetwork,
     Spec,
 )
+from farfield.experiments.internal import RollOutNetwork
 from farfield.functional.internal import NFMRules
 from farfield.models import (
     SRCNN,

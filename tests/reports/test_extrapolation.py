@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from farfield.experiments import Experiment, PredictionNetwork, Recipe, SequenceNetwork, Spec
+from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
+from farfield.experiments.internal import PredictionNetwork
 from farfield.nn import LSTMLayer
 from farfield.records import Record, Score
 from farfield.reports import extrapolation_profile

@@ -17,18 +17,9 @@ from rich.console import Console
 from farfield import reports
 from farfield.metrics import paired_t_test
 from farfield.records import Record, Score, Store
-from farfield.reports import (
-    FIGURES,
-    Figure,
-    Finding,
-    Plate,
-    illustrate,
-    png,
-    tabulate,
-    write_report,
-)
+from farfield.reports import FIGURES, Figure, Finding, Plate, illustrate, png, tabulate
 from farfield.reports._exhibits._time_courses import time_courses
-from farfield.reports.internal import LIGHT, terminal
+from farfield.reports.internal import LIGHT, terminal, write_report
 from farfield.reproductions import TABLES
 from reproductions import made_up
 

@@ -12,19 +12,10 @@ from rich.console import Console
 
 from farfield.metrics import Difference, Interval
 from farfield.metrics.internal import measure_of
-from farfield.reports import (
-    FIGURES,
-    Finding,
-    Plate,
-    html,
-    markdown,
-    tabular_of,
-    tabulate,
-    write_report,
-)
+from farfield.reports import FIGURES, Finding, Plate, html, markdown, tabular_of, tabulate
 from farfield.reports._report import _text as text
 from farfield.reports._tables._grid import small_pictures
-from farfield.reports.internal import terminal
+from farfield.reports.internal import terminal, write_report
 from farfield.reproductions import TABLES, Budget, Table
 from reproductions import made_up
 

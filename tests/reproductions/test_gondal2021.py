@@ -15,8 +15,8 @@ from farfield.nn import ContextNorm, FigureEncoder, PanelEncoder
 from farfield.reproductions import TABLES, Budget, Claim, Unpublished
 from farfield.tasks import RAVEN, FuzzyBoolean
 from farfield.tasks._matrices._matrix_holdouts import HOLDOUTS
-from farfield.training import OneNetwork
 from farfield.training._networks import first_network
+from farfield.training.internal import OneNetwork
 
 TABLE_1 = {claim.row: claim for claim in TABLES["gondal2021/table-1"].claims}
 

@@ -9,7 +9,8 @@ import pytest
 
 from farfield.core import stream
 from farfield.experiments import SGD
-from farfield.nn import CenterImages, MapNormalizer
+from farfield.nn import MapNormalizer
+from farfield.nn.internal import CenterImages
 from farfield.objectives import ActivationL1, CenteredL1, CropAndFlip, Supervised
 from farfield.reproductions import TABLES, judge
 from farfield.reproductions.internal import STATEMENTS

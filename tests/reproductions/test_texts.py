@@ -8,7 +8,8 @@ from each import each
 from farfield.core import stream
 from farfield.experiments import Experiment
 from farfield.functional.internal import relu
-from farfield.nn import DivisiveNorm1d, IdentityNorm, ImageBatchNorm, LayerNorm, PerProjection
+from farfield.nn import DivisiveNorm1d, ImageBatchNorm, LayerNorm, PerProjection
+from farfield.nn.internal import IdentityNorm
 from farfield.objectives import CenteredL1, Supervised
 from farfield.reproductions import TABLES
 from farfield.reproductions._grid import Cell

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 from benchmarks.verdicts import Case, normal, outcomes
 
-from farfield.experiments import ByHand, Experiment, PredictionNetwork, Recipe
+from farfield.experiments import ByHand, Experiment, Recipe
+from farfield.experiments.internal import PredictionNetwork
 from farfield.reports import tabulate
 from farfield.reproductions import Table, Unpublished, Verdict, VerdictRule, judge
 from farfield.reproductions.internal import Confirmation, summarize

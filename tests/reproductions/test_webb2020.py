@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from farfield.experiments import Spec
-from farfield.models import LayerNormLSTMScorer, SlotwiseScorer
+from farfield.models import SlotwiseScorer
+from farfield.models.internal import LayerNormLSTMScorer
 from farfield.nn import SilhouetteEncoder
 from farfield.reports import tabulate
 from farfield.reproductions import TABLES, Budget, Unpublished, Verdict

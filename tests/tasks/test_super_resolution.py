@@ -19,7 +19,8 @@ from farfield.models import SRCNN
 from farfield.models.internal import ItemModel
 from farfield.tasks import TRAINING, VALIDATION, ProblemTask, SuperResolution
 from farfield.tasks.internal import FurtherScores
-from farfield.training import OneNetwork, Stack, evaluate
+from farfield.training import evaluate
+from farfield.training.internal import OneNetwork, Stack
 from oracles import super_resolution as oracle
 
 SIZES = {"a": (41, 38, 3), "b": (37, 52), "c": (40, 40, 3)}

@@ -37,10 +37,10 @@ from farfield.records import Record, Score, Store
 from farfield.records.internal import from_tensors, to_tensors
 from farfield.reports import extrapolation_profile
 from farfield.tasks import TRAINING, BabyAIPicking, Environment, ObjectPicking, SameDifferent
-from farfield.training import Learner, OneAgent, trained_network
+from farfield.training import trained_network
 from farfield.training._practice import ScoredWorlds
 from farfield.training._rollouts import Actor, sequences_of, uniform
-from farfield.training.internal import Progress
+from farfield.training.internal import Learner, OneAgent, Progress
 from learners import check_resumed
 from oracles import control as oracle
 from worlds import Recall, RecallWorlds, score_episodes

@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.utils import _pytree as pytree
 
 from farfield._machine import FORCED
-from farfield.training import Stack
 from farfield.training._stack import WARM_UP, Captured, Inputs
+from farfield.training.internal import Stack
 from small import small_experiment
 
 

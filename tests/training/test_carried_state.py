@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.core import TRAINING, Problems, stream
+from farfield.core import Problems, stream
+from farfield.core.internal import TRAINING
 from farfield.experiments import SGD, Experiment, Recipe, SequenceNetwork, Spec
 from farfield.models import _sequence_model as sequence_model
 from farfield.nn import LayerNorm, NormalizedLSTM, NormalizedRNN, WordEncoder
@@ -23,8 +24,9 @@ from farfield.objectives import (
     Update,
 )
 from farfield.tasks import WordText
-from farfield.training import OneNetwork, Stack, evaluate
+from farfield.training import evaluate
 from farfield.training._batches import Batches
+from farfield.training.internal import OneNetwork, Stack
 from learners import check_resumed, check_together
 from oracles import texts
 from small import SMALL_LSTM, small_experiment

@@ -11,9 +11,9 @@ import torch
 from farfield.records import Record, Score
 from farfield.records.internal import DIVERGED
 from farfield.tasks import TRAINING
-from farfield.training import OneNetwork, Stack, train
+from farfield.training import train
 from farfield.training._progress import mark, not_finite_since
-from farfield.training.internal import Clock, Progress
+from farfield.training.internal import Clock, OneNetwork, Progress, Stack
 from small import SMALL_LSTM, small_experiment
 
 pytestmark = pytest.mark.processor

@@ -16,7 +16,8 @@ from farfield import _machine
 from farfield.core import Problems, Stream
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.tasks import TRAINING, Regime, SameDifferent
-from farfield.training import OneNetwork, _repeatable, train
+from farfield.training import _repeatable, train
+from farfield.training.internal import OneNetwork
 from small import SMALL_ENCODER
 
 

@@ -32,8 +32,8 @@ from farfield.models import BottleneckMLP, ResNetDiscriminator, ResNetGenerator
 from farfield.objectives import HingeDiscriminator, HingeGenerator
 from farfield.records import Store
 from farfield.tasks import ImageClasses, ImageGeneration, TwoMoons
-from farfield.training import OneNetwork, Stack, trained_network
-from farfield.training.internal import vmap_error
+from farfield.training import trained_network
+from farfield.training.internal import OneNetwork, Stack, vmap_error
 from learners import check_resumed, check_together
 from tasks import image_sets
 

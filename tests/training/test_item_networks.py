@@ -26,8 +26,7 @@ from farfield.models import (
 from farfield.nn import MapNormalizer
 from farfield.objectives import ManifoldMixup
 from farfield.tasks import TRAINING
-from farfield.training import OneNetwork, Stack
-from farfield.training.internal import problems_of_run
+from farfield.training.internal import OneNetwork, Stack, problems_of_run
 from learners import check_together
 from plain import Plain
 

@@ -12,7 +12,8 @@ from farfield.core import stream
 from farfield.core.internal import keeps_numbers
 from farfield.experiments import Experiment, ItemNetwork, Pretrained, Recipe, Spec
 from farfield.tasks import TwoMoons
-from farfield.training import OneNetwork, Stack, evaluate
+from farfield.training import evaluate
+from farfield.training.internal import OneNetwork, Stack
 
 
 class Scaled(nn.Module):

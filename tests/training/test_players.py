@@ -14,21 +14,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core import Problems, Stream, stream
-from farfield.experiments import (
-    SGD,
-    Adam,
-    Experiment,
-    Player,
-    PredictionNetwork,
-    Recipe,
-    RMSprop,
-    SetNetwork,
-    Spec,
-)
+from farfield.experiments import SGD, Adam, Experiment, Player, Recipe, RMSprop, SetNetwork, Spec
+from farfield.experiments.internal import PredictionNetwork
 from farfield.nn import PastNorm, PreNormTransformer
 from farfield.objectives import Mixup, Objective, Update
 from farfield.tasks import TRAINING, DistributionOfThree, DynamicObjects, Regime
-from farfield.training import OneNetwork, Stack
+from farfield.training.internal import OneNetwork, Stack
 from learners import check_resumed, check_together
 from small import SMALL_LSTM, small_experiment
 

@@ -34,7 +34,7 @@ from farfield.reproductions import TABLES
 from farfield.tasks import DigitDomains, SequentialMNIST, SuperResolution, WordText
 from farfield.tasks._digits import _digit_domains, _stacked_mnist
 from farfield.tasks._images._image_task import IMAGE_FILES
-from farfield.training import OneNetwork
+from farfield.training.internal import OneNetwork
 
 REGISTRIES = (
     *(REASONERS, SCORERS, CLASSIFIERS, MAP_READERS, RESTORERS),

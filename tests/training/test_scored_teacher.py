@@ -15,7 +15,8 @@ from farfield.experiments import Experiment, Network, Player, Pretrained, Spec
 from farfield.objectives import ICT, MeanTeacher, Objective, Supervised, TemporalEnsembling
 from farfield.records import Store
 from farfield.tasks import TRAINING
-from farfield.training import OneNetwork, Stack, evaluate, trained_network
+from farfield.training import evaluate, trained_network
+from farfield.training.internal import OneNetwork, Stack
 from learners import check_resumed, check_together
 from small import SMALL_ENCODER, SMALL_LSTM, small_experiment
 

@@ -20,7 +20,8 @@ from farfield.nn import ContextNorm
 from farfield.objectives import MeanTeacher
 from farfield.tasks import TRAINING, ProblemTask, Regime
 from farfield.tasks.internal import Candidates
-from farfield.training import OneNetwork, Stack, evaluate, train
+from farfield.training import evaluate, train
+from farfield.training.internal import OneNetwork, Stack
 from learners import check_together
 from small import tiny_experiment
 

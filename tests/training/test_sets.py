@@ -23,7 +23,8 @@ from farfield.records import Store
 from farfield.reports import extrapolation_profile
 from farfield.tasks import TRAINING, VALIDATION, Digits, Regime
 from farfield.tasks.internal import SetScores
-from farfield.training import OneNetwork, Stack, evaluate, train
+from farfield.training import evaluate, train
+from farfield.training.internal import OneNetwork, Stack
 from small import SMALL_LSTM, small_experiment
 
 SIZES = [(4, 6), (5, 3), (4, 6)]

@@ -14,8 +14,8 @@ from farfield.execution import Here, run
 from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
-from farfield.training import OneNetwork, Stack, train, trained_network
-from farfield.training.internal import problems_of_run
+from farfield.training import train, trained_network
+from farfield.training.internal import OneNetwork, Stack, problems_of_run
 from small import SMALL_ENCODER, small_experiment
 
 

@@ -16,9 +16,10 @@ from farfield.experiments import Network, Pretrained, Spec
 from farfield.nn import LinearEncoder, SequenceNorm, TimeStepNorm
 from farfield.objectives import Objective, PredictingEmbeddings, Supervised
 from farfield.tasks import DynamicObjects
-from farfield.training import OneNetwork, train
+from farfield.training import train
 from farfield.training._networks import embedded, has_fixed_encoder, without_encoder
 from farfield.training._one_network import SUBSET_NUMBERS, train_subset
+from farfield.training.internal import OneNetwork
 from learners import check_resumed, check_together
 from small import SMALL_LSTM, prediction_experiment, reconstruction_experiment, tiny_experiment
 

@@ -20,8 +20,8 @@ from farfield.execution import Here, run, vmap_error
 from farfield.execution.internal import Job
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
-from farfield.training import OneNetwork, train, trained_network
-from farfield.training.internal import Progress
+from farfield.training import train, trained_network
+from farfield.training.internal import OneNetwork, Progress
 from learners import EVERY_STEP, check_resumed, check_together, set_global_generators
 from small import SMALL_ENCODER, small_experiment
 

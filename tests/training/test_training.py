@@ -25,14 +25,16 @@ from farfield.objectives import Reconstructing
 from farfield.records import Score, StoreError
 from farfield.records.internal import DamageWarning, read_tensors, write_tensors
 from farfield.tasks import TRAINING, ProblemTask
-from farfield.training import OneNetwork, Stack, evaluate, train
+from farfield.training import evaluate, train
 from farfield.training._batches import StackedBatches
 from farfield.training._checkpoint import _kinds, _Note
 from farfield.training._turns import clip_grad_norm
 from farfield.training.internal import (
     Batches,
     Clock,
+    OneNetwork,
     Progress,
+    Stack,
     curve_steps,
     problems_of_run,
     score_problems,

@@ -18,7 +18,8 @@ from farfield.objectives import ICT, Supervised
 from farfield.records import Score
 from farfield.tasks import TRAINING, VALIDATION, FewLabels, ImageClasses, ProblemTask, TwoMoons
 from farfield.tasks.internal import UNLABELLED
-from farfield.training import OneNetwork, Stack, evaluate, train
+from farfield.training import evaluate, train
+from farfield.training.internal import OneNetwork, Stack
 from tasks.image_sets import add, read
 
 RECIPE = Recipe(steps=6, batch_size=16, learning_rate=0.01, evaluations=2)

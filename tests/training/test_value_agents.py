@@ -14,9 +14,10 @@ from farfield.models import ActorCritic
 from farfield.nn import LinearEncoder, QuantileHead
 from farfield.objectives import PPO, RainbowIQN
 from farfield.tasks import TRAINING, ObjectPicking
-from farfield.training import OneAgent, train
+from farfield.training import train
 from farfield.training._memory import Memory
 from farfield.training._practice import Outcome
+from farfield.training.internal import OneAgent
 from made import generator
 from oracles import control as oracle
 from worlds import Recall

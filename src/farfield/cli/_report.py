@@ -28,7 +28,6 @@ from farfield.reports import (
     illustrate,
     recorded_results,
     tabulate,
-    write_report,
 )
 from farfield.reports.internal import (
     Coverage,
@@ -41,6 +40,7 @@ from farfield.reports.internal import (
     records_at,
     results_pages,
     terminal,
+    write_report,
 )
 from farfield.reproductions import TABLES, Budget, Table
 from farfield.reproductions.internal import SheetLine, sheet

@@ -42,13 +42,11 @@ from farfield.experiments import (
     ItemNetwork,
     Judge,
     Linear,
-    MapNetwork,
     Network,
     Player,
     Pretrained,
     QuantileNetwork,
     Recipe,
-    RollOutNetwork,
     ScoringNetwork,
     Search,
     Selection,
@@ -57,7 +55,13 @@ from farfield.experiments import (
     Spec,
     Uniform,
 )
-from farfield.experiments.internal import TASK_ARGUMENTS, Architecture, ScoredTrial
+from farfield.experiments.internal import (
+    TASK_ARGUMENTS,
+    Architecture,
+    MapNetwork,
+    RollOutNetwork,
+    ScoredTrial,
+)
 from farfield.metrics import mean_and_standard_error
 from farfield.metrics.internal import measure_of
 from farfield.models import PreActResNet, ResNetDiscriminator, ResNetGenerator

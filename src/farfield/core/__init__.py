@@ -16,7 +16,6 @@ from farfield._errors import FarfieldError as FarfieldError
 from farfield.core._argument_texts import ARGUMENTS as ARGUMENTS
 from farfield.core._arguments import ArgumentError as ArgumentError
 from farfield.core._networks import tap_layers as tap_layers
-from farfield.core._problems import TRAINING as TRAINING
 from farfield.core._problems import Problems as Problems
 from farfield.core._streams import Stream as Stream
 from farfield.core._streams import stream as stream

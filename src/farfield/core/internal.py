@@ -49,6 +49,7 @@ from farfield.core._pictures import read_picture as read_picture
 from farfield.core._pictures import strict_pictures as strict_pictures
 from farfield.core._pictures import upright as upright
 from farfield.core._pictures import upright_size as upright_size
+from farfield.core._problems import TRAINING as TRAINING
 from farfield.core._problems import UNASKED as UNASKED
 from farfield.core._problems import LazyItems as LazyItems
 from farfield.core._problems import RaggedItems as RaggedItems

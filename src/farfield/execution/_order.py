@@ -21,8 +21,17 @@ from farfield.experiments.internal import arrays_of, public_path
 from farfield.records import Record, environment
 from farfield.records.internal import from_tensors, pack_tensors, to_tensors, unpack_tensors
 from farfield.tasks import Environment
-from farfield.training import Learner, OneAgent, OneNetwork, Stack, train
-from farfield.training.internal import Clock, Inputs, Matmul, Progress
+from farfield.training import train
+from farfield.training.internal import (
+    Clock,
+    Inputs,
+    Learner,
+    Matmul,
+    OneAgent,
+    OneNetwork,
+    Progress,
+    Stack,
+)
 
 Run = tuple[Record, Mapping[str, Any]]
 """Numbers of a finished run, and the state of its trained network."""

@@ -17,8 +17,7 @@ from farfield.core.internal import check_arguments
 from farfield.execution._job import Job
 from farfield.experiments import Experiment
 from farfield.tasks import Environment
-from farfield.training import Learner, OneAgent, OneNetwork, Stack
-from farfield.training.internal import Progress, vmap_error
+from farfield.training.internal import Learner, OneAgent, OneNetwork, Progress, Stack, vmap_error
 
 WARM: Final = 2
 """Steps of a trial before its clock starts."""

@@ -8,15 +8,11 @@ from farfield.experiments._experiment import Recipe as Recipe
 from farfield.experiments._image_networks import GANNetwork as GANNetwork
 from farfield.experiments._image_networks import ItemNetwork as ItemNetwork
 from farfield.experiments._image_networks import Judge as Judge
-from farfield.experiments._image_networks import MapNetwork as MapNetwork
 from farfield.experiments._image_networks import Passes as Passes
 from farfield.experiments._networks import AgentNetwork as AgentNetwork
-from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetwork
 from farfield.experiments._networks import ByHand as ByHand
 from farfield.experiments._networks import Network as Network
-from farfield.experiments._networks import PredictionNetwork as PredictionNetwork
 from farfield.experiments._networks import QuantileNetwork as QuantileNetwork
-from farfield.experiments._networks import RollOutNetwork as RollOutNetwork
 from farfield.experiments._networks import ScoringNetwork as ScoringNetwork
 from farfield.experiments._networks import SequenceNetwork as SequenceNetwork
 from farfield.experiments._networks import SetNetwork as SetNetwork

@@ -25,15 +25,8 @@ from farfield.core.internal import (
 from farfield.experiments._networks import Architecture, Parts
 from farfield.experiments._spec import Spec
 from farfield.functional.internal import NFMRules
-from farfield.models import (
-    GAN,
-    ConvMaps,
-    MLPReader,
-    PacedSequence,
-    ResNetDiscriminator,
-    ResNetGenerator,
-)
-from farfield.models.internal import FeatureNetwork, ItemModel, MapModel
+from farfield.models import GAN, PacedSequence, ResNetDiscriminator, ResNetGenerator
+from farfield.models.internal import ConvMaps, FeatureNetwork, ItemModel, MapModel, MLPReader
 from farfield.nn import MultiPass
 from farfield.tasks import ImageGeneration, ProblemTask
 from farfield.tasks.internal import AsksQuestions, DataFile, DataSet

@@ -21,18 +21,13 @@ from farfield.core.internal import (
 )
 from farfield.experiments._spec import Spec
 from farfield.functional.internal import uniform_weights_
-from farfield.models import (
-    ActorCritic,
-    NextEmbedding,
-    PacedSequence,
-    QuantileAgent,
-    ResizedSequence,
-)
+from farfield.models import ActorCritic, PacedSequence, QuantileAgent, ResizedSequence
 from farfield.models.internal import (
     AnalogyScoring,
     EncodesToSets,
     HasHiddenSize,
     HasOutFeatures,
+    NextEmbedding,
     ObjectAutoencoder,
     ObjectPredictor,
     ReadsMemberships,
@@ -47,15 +42,14 @@ from farfield.nn import (
     AnalogyEncoder,
     ContextNorm,
     ConvEncoder,
-    FrameDecoder,
     FrameEncoder,
-    LinearDecoder,
     LinearEncoder,
     PastNorm,
     PatchEncoder,
     PlanesEncoder,
     QuantileHead,
 )
+from farfield.nn.internal import FrameDecoder, LinearDecoder
 from farfield.objectives import PPO, RainbowIQN
 from farfield.tasks import TRAINING, Environment, ProblemTask
 from farfield.tasks.internal import (

@@ -9,8 +9,12 @@ from farfield.experiments._describe import restore as restore
 from farfield.experiments._experiment import ChangesNetwork as ChangesNetwork
 from farfield.experiments._experiment import source_of_value as source_of_value
 from farfield.experiments._image_networks import LoadedNetwork as LoadedNetwork
+from farfield.experiments._image_networks import MapNetwork as MapNetwork
 from farfield.experiments._networks import Architecture as Architecture
+from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetwork
 from farfield.experiments._networks import ForSomeTasks as ForSomeTasks
+from farfield.experiments._networks import PredictionNetwork as PredictionNetwork
+from farfield.experiments._networks import RollOutNetwork as RollOutNetwork
 from farfield.experiments._objects import array_digest as array_digest
 from farfield.experiments._optimizers import check_parts as check_parts
 from farfield.experiments._owners import is_of_the_user as is_of_the_user

@@ -1,7 +1,6 @@
 """Pure tensor functions, one idea a file; everything in `farfield.nn` and above is made of them."""
 
 from farfield._exports import face
-from farfield.functional._attention._relations import relation_matrix as relation_matrix
 from farfield.functional._learning._adversarial import vat_loss as vat_loss
 from farfield.functional._learning._consistency import consistency as consistency
 from farfield.functional._learning._losses import label_smoothing as label_smoothing
@@ -27,6 +26,5 @@ from farfield.functional._norm._sliding_context_norm import (
     sliding_context_norm as sliding_context_norm,
 )
 from farfield.functional._recurrent._gated_recurrence import Indexed as Indexed
-from farfield.functional._recurrent._linear_recurrence import linear_recurrence as linear_recurrence
 
 __all__ = face(vars())

@@ -2,6 +2,7 @@
 
 from farfield._exports import exported
 from farfield.functional._attention._relations import pair_attention as pair_attention
+from farfield.functional._attention._relations import relation_matrix as relation_matrix
 from farfield.functional._attention._relations import relation_sum as relation_sum
 from farfield.functional._attention._relations import tag_positions as tag_positions
 from farfield.functional._attention._self_attention import alibi_slopes as alibi_slopes
@@ -194,6 +195,7 @@ from farfield.functional._recurrent._gated_recurrence import lstm_dynamics as ls
 from farfield.functional._recurrent._holding_recurrence import (
     holding_recurrence as holding_recurrence,
 )
+from farfield.functional._recurrent._linear_recurrence import linear_recurrence as linear_recurrence
 from farfield.functional._recurrent._linear_recurrence import ring_spectrum as ring_spectrum
 from farfield.functional._recurrent._lstm import lstm as lstm
 from farfield.functional._recurrent._lstm import lstm_weights as lstm_weights

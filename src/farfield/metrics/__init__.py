@@ -20,6 +20,5 @@ from farfield.metrics._intervals import mean_and_standard_error as mean_and_stan
 from farfield.metrics._intervals import paired_interval as paired_interval
 from farfield.metrics._intervals import paired_t_test as paired_t_test
 from farfield.metrics._intervals import t_interval as t_interval
-from farfield.metrics._threshold import Threshold as Threshold
 
 __all__ = face(vars())

@@ -15,6 +15,7 @@ from farfield.metrics._measures import MEASURES as MEASURES
 from farfield.metrics._measures import Measure as Measure
 from farfield.metrics._measures import measure_of as measure_of
 from farfield.metrics._threshold import Resampling as Resampling
+from farfield.metrics._threshold import Threshold as Threshold
 from farfield.metrics._threshold import first_crossings as first_crossings
 from farfield.metrics._threshold import threshold as threshold
 

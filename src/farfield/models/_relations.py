@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core.internal import Size, check_arguments
-from farfield.functional import relation_matrix
 from farfield.functional.internal import (
     linear_layer,
     pair_attention,
+    relation_matrix,
     relation_sum,
     relu_layer,
     tag_positions,

@@ -23,11 +23,23 @@ from farfield.models._composition import Relational as Relational
 from farfield.models._images._gan import FeatureNetwork as FeatureNetwork
 from farfield.models._items import ItemModel as ItemModel
 from farfield.models._items import SetModel as SetModel
+from farfield.models._maps._map_encoders import ConvMaps as ConvMaps
+from farfield.models._maps._map_encoders import DenseMaps as DenseMaps
+from farfield.models._maps._map_encoders import OutlineMaps as OutlineMaps
 from farfield.models._maps._map_model import MapModel as MapModel
+from farfield.models._maps._object_reader import ObjectReader as ObjectReader
+from farfield.models._maps._readers import MLPReader as MLPReader
+from farfield.models._maps._readers import PresenceReader as PresenceReader
+from farfield.models._maps._readers import RNReader as RNReader
+from farfield.models._object_prediction import NextEmbedding as NextEmbedding
 from farfield.models._object_prediction import ObjectAutoencoder as ObjectAutoencoder
 from farfield.models._object_prediction import ObjectPredictor as ObjectPredictor
 from farfield.models._object_prediction import RollOut as RollOut
+from farfield.models._recurrent_scorers import LayerNormLSTMScorer as LayerNormLSTMScorer
+from farfield.models._recurrent_scorers import RNNScorer as RNNScorer
+from farfield.models._selective_scorer import SelectiveScorer as SelectiveScorer
 from farfield.models._sequence_model import SequenceModel as SequenceModel
+from farfield.models._sequence_reasoners import LastState as LastState
 from farfield.models._token_reader import TokenReader as TokenReader
 
 CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
@@ -49,19 +61,19 @@ RESTORERS: Final[dict[str, type[nn.Module]]] = {
 """Networks from images to sharper images by their name on the command line."""
 
 MAP_READERS: Final[dict[str, type[nn.Module]]] = {
-    "mlp-reader": models.MLPReader,
-    "presence-reader": models.PresenceReader,
-    "rn-reader": models.RNReader,
+    "mlp-reader": MLPReader,
+    "presence-reader": PresenceReader,
+    "rn-reader": RNReader,
 }
 """Readers of maps by their name on the command line."""
 
 SCORERS: Final[dict[str, type[nn.Module]]] = {
-    "layer-norm-lstm-scorer": models.LayerNormLSTMScorer,
+    "layer-norm-lstm-scorer": LayerNormLSTMScorer,
     "lstm-scorer": models.LSTMScorer,
-    "rnn-scorer": models.RNNScorer,
+    "rnn-scorer": RNNScorer,
     "set-scorer": models.SetScorer,
     "slotwise-scorer": models.SlotwiseScorer,
-    "selective-scorer": models.SelectiveScorer,
+    "selective-scorer": SelectiveScorer,
     "sran": models.SRAN,
     "wren": models.WReN,
 }

@@ -11,9 +11,7 @@ from farfield.nn._encoders._direction_encoder import DirectionEncoder as Directi
 from farfield.nn._encoders._encoders import ConvEncoder as ConvEncoder
 from farfield.nn._encoders._encoders import MLPEncoder as MLPEncoder
 from farfield.nn._encoders._encoders import RandomEncoder as RandomEncoder
-from farfield.nn._encoders._frames import FrameDecoder as FrameDecoder
 from farfield.nn._encoders._frames import FrameEncoder as FrameEncoder
-from farfield.nn._encoders._linear_encoders import LinearDecoder as LinearDecoder
 from farfield.nn._encoders._linear_encoders import LinearEncoder as LinearEncoder
 from farfield.nn._encoders._linear_encoders import WordEncoder as WordEncoder
 from farfield.nn._encoders._moment_encoder import MomentEncoder as MomentEncoder
@@ -26,7 +24,6 @@ from farfield.nn._encoders._set_encoders import ComponentEncoder as ComponentEnc
 from farfield.nn._encoders._set_encoders import PatchEncoder as PatchEncoder
 from farfield.nn._encoders._silhouette_encoder import SilhouetteEncoder as SilhouetteEncoder
 from farfield.nn._images._standardizations import ZCA as ZCA
-from farfield.nn._images._standardizations import CenterImages as CenterImages
 from farfield.nn._images._standardizations import Standardize as Standardize
 from farfield.nn._interpreter._neural_interpreter import NeuralInterpreter as NeuralInterpreter
 from farfield.nn._interpreter._neural_interpreter import PreNormTransformer as PreNormTransformer
@@ -47,7 +44,6 @@ from farfield.nn._norm._field_norm import SlidingContextNorm as SlidingContextNo
 from farfield.nn._norm._field_norm import SlotBatchNorm as SlotBatchNorm
 from farfield.nn._norm._field_norm import SubBatchNorm as SubBatchNorm
 from farfield.nn._norm._image_norms import GroupNorm as GroupNorm
-from farfield.nn._norm._image_norms import IdentityNorm as IdentityNorm
 from farfield.nn._norm._image_norms import ImageBatchNorm as ImageBatchNorm
 from farfield.nn._norm._image_norms import InstanceNorm as InstanceNorm
 from farfield.nn._norm._image_norms import LayerNorm as LayerNorm

@@ -11,8 +11,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import TRAINING, Problems, Stream, tap_layers
-from farfield.core.internal import Checked, Depth, Limits, NonNegativeInt, Size, check_fields
+from farfield.core import Problems, Stream, tap_layers
+from farfield.core.internal import (
+    TRAINING,
+    Checked,
+    Depth,
+    Limits,
+    NonNegativeInt,
+    Size,
+    check_fields,
+)
 from farfield.functional.internal import square_mask
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 from farfield.objectives._over_another import RuleOverRule

@@ -11,8 +11,8 @@ from typing import Annotated, final
 import torch
 from torch import Tensor
 
-from farfield.core import TRAINING, Problems, Stream
-from farfield.core.internal import Checked, Fraction, Limits, NonNegativeFloat, Size
+from farfield.core import Problems, Stream
+from farfield.core.internal import TRAINING, Checked, Fraction, Limits, NonNegativeFloat, Size
 from farfield.functional import consistency
 from farfield.functional.internal import as_fractions, probabilities, squared_distance
 from farfield.objectives._objective import Bound, Objective, Tensors, Update

@@ -10,8 +10,8 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
-from farfield.core import TRAINING, Problems, Stream, tap_layers
-from farfield.core.internal import Checked, Fraction, NonNegativeFloat, layer_by_name
+from farfield.core import Problems, Stream, tap_layers
+from farfield.core.internal import TRAINING, Checked, Fraction, NonNegativeFloat, layer_by_name
 from farfield.functional.internal import (
     covariance_distance,
     group_weights,

@@ -11,8 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import TRAINING, Problems, Stream
-from farfield.core.internal import Checked, NonNegativeFloat
+from farfield.core import Problems, Stream
+from farfield.core.internal import TRAINING, Checked, NonNegativeFloat
 from farfield.functional.internal import as_fractions
 from farfield.objectives._objective import Bound, Objective, Tensors, Update
 

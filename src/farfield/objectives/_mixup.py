@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from farfield.core import TRAINING, Problems, Stream, tap_layers
+from farfield.core import Problems, Stream, tap_layers
 from farfield.core.internal import (
+    TRAINING,
     Checked,
     EncodesItems,
     HasMixingLayers,

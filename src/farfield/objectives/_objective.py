@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Final, Protocol, final, runtime_checkable
 
 from torch import Tensor, nn
 
-from farfield.core import TRAINING, Problems, Stream
-from farfield.core.internal import call_with
+from farfield.core import Problems, Stream
+from farfield.core.internal import TRAINING, call_with
 
 _POWER_VECTOR: Final = re.compile(r"(?:^|[._])[uv]\d*$")
 """Names of buffers of the power method."""

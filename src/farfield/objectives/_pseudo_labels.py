@@ -9,8 +9,8 @@ from typing import Final, final
 import torch
 from torch import Tensor
 
-from farfield.core import TRAINING, Problems, Stream
-from farfield.core.internal import Depth, Fraction, NonNegativeFloat, Size, joined
+from farfield.core import Problems, Stream
+from farfield.core.internal import TRAINING, Depth, Fraction, NonNegativeFloat, Size, joined
 from farfield.functional.internal import (
     ClassStatistics,
     are_accepted,

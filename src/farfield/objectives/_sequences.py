@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from farfield.core import TRAINING, Problems, Stream
-from farfield.core.internal import Checked, Fraction, NonNegativeFloat
+from farfield.core import Problems, Stream
+from farfield.core.internal import TRAINING, Checked, Fraction, NonNegativeFloat
 from farfield.objectives._objective import Carry, Objective, Tensors, Update
 from farfield.objectives._over_another import OWN, RuleOverRule, named, tensors_of
 

@@ -10,8 +10,8 @@ from typing import ClassVar, final
 import torch
 from torch import Tensor
 
-from farfield.core import TRAINING, Problems, Stream
-from farfield.core.internal import Checked, Fraction
+from farfield.core import Problems, Stream
+from farfield.core.internal import TRAINING, Checked, Fraction
 from farfield.functional import label_smoothing
 from farfield.objectives._consistency import check_classes, check_logits
 from farfield.objectives._objective import Bound, Objective, Tensors, Update

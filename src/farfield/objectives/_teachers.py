@@ -10,8 +10,8 @@ from typing import Final, final
 import torch
 from torch import Tensor
 
-from farfield.core import TRAINING, Problems, Stream
-from farfield.core.internal import Fraction, NonNegativeFloat, PositiveFloat
+from farfield.core import Problems, Stream
+from farfield.core.internal import TRAINING, Fraction, NonNegativeFloat, PositiveFloat
 from farfield.functional import consistency
 from farfield.functional.internal import mix_pairs, probabilities, running_mean
 from farfield.objectives._consistency import (

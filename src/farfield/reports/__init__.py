@@ -27,7 +27,6 @@ from farfield.reports._report._report import tabulate as tabulate
 from farfield.reports._report._tabular import Tabular as Tabular
 from farfield.reports._report._tabular import tabular_of as tabular_of
 from farfield.reports._tables._html import html as html
-from farfield.reports._tables._html import write_report as write_report
 from farfield.reports._tables._markdown import markdown as markdown
 
 __all__ = exported(vars())

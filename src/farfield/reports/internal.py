@@ -32,6 +32,7 @@ from farfield.reports._profile._theme import Theme as Theme
 from farfield.reports._report._levels import Levels as Levels
 from farfield.reports._report._report import Finder as Finder
 from farfield.reports._report._report import records_at as records_at
+from farfield.reports._tables._html import write_report as write_report
 from farfield.reports._tables._terminal import terminal as terminal
 
 __all__ = exported(vars())

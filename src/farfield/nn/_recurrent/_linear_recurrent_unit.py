@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core.internal import Depth, Size, take_factory_arguments
-from farfield.functional import linear_recurrence
-from farfield.functional.internal import ring_spectrum, xavier_layer
+from farfield.functional.internal import linear_recurrence, ring_spectrum, xavier_layer
 from farfield.nn._recurrent._sequence_layer import LayerOptions, SequenceLayer
 from farfield.nn._recurrent._states import State
 

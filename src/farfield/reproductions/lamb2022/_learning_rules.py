@@ -18,15 +18,8 @@ from farfield.experiments import (
     Spec,
 )
 from farfield.experiments.internal import Architecture
-from farfield.models import (
-    CNN13,
-    ESBN,
-    BottleneckMLP,
-    CoRelNet,
-    LastState,
-    PreActResNet,
-    Transformer,
-)
+from farfield.models import CNN13, ESBN, BottleneckMLP, CoRelNet, PreActResNet, Transformer
+from farfield.models.internal import LastState
 from farfield.nn import (
     CausalTransformer,
     ContextNorm,

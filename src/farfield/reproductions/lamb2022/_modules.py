@@ -13,7 +13,6 @@ from farfield.experiments import (
     Cosine,
     Experiment,
     ItemNetwork,
-    MapNetwork,
     Passes,
     Perturbation,
     Recipe,
@@ -21,15 +20,15 @@ from farfield.experiments import (
     Spec,
     Warmup,
 )
+from farfield.experiments.internal import MapNetwork
 from farfield.functional.internal import NFMRules
-from farfield.models import (
+from farfield.models import PreActResNet, PreActResNetNFM
+from farfield.models.internal import (
     ConvMaps,
     DenseMaps,
     MLPReader,
     ObjectReader,
     OutlineMaps,
-    PreActResNet,
-    PreActResNetNFM,
     PresenceReader,
     RNReader,
 )

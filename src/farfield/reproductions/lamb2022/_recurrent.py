@@ -17,11 +17,11 @@ from farfield.experiments import (
     ItemNetwork,
     Pretrained,
     Recipe,
-    RollOutNetwork,
     SequenceNetwork,
     Spec,
     Warmup,
 )
+from farfield.experiments.internal import RollOutNetwork
 from farfield.models import QuickCNN
 from farfield.nn import (
     DNC,
@@ -30,7 +30,6 @@ from farfield.nn import (
     EntNet,
     GRULayer,
     HoldingRNN,
-    LinearDecoder,
     LinearEncoder,
     LinearRecurrentUnit,
     LSTMLayer,
@@ -41,6 +40,7 @@ from farfield.nn import (
     RIMs,
     Wiring,
 )
+from farfield.nn.internal import LinearDecoder
 from farfield.objectives import ActivationL1, Objective, Supervised
 from farfield.reproductions._grid import Cell
 from farfield.tasks import (

@@ -21,7 +21,8 @@ from farfield.experiments import (
     Steps,
 )
 from farfield.models import SRCNN, AnchoredRegression, QuickCNN, ResNet
-from farfield.nn import CenterImages, MapNormalizer
+from farfield.nn import MapNormalizer
+from farfield.nn.internal import CenterImages
 from farfield.objectives import ActivationL1, CenteredL1, CropAndFlip, Objective, Supervised
 from farfield.reproductions._grid import Cell
 from farfield.tasks import ImageClasses, SuperResolution

@@ -22,7 +22,6 @@ from farfield.experiments import SGD, Experiment, Halving, Recipe, SequenceNetwo
 from farfield.functional.internal import relu
 from farfield.nn import (
     DivisiveNorm1d,
-    IdentityNorm,
     ImageBatchNorm,
     LayerNorm,
     NormalizedLSTM,
@@ -30,6 +29,7 @@ from farfield.nn import (
     PerProjection,
     WordEncoder,
 )
+from farfield.nn.internal import IdentityNorm
 from farfield.objectives import CarriedState, CenteredL1, Objective, Supervised
 from farfield.reproductions._grid import Cell
 from farfield.tasks import VALIDATION, WordText

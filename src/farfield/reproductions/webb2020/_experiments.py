@@ -12,23 +12,17 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from farfield.experiments import (
-    AutoencoderNetwork,
     Cosine,
     Experiment,
     Player,
-    PredictionNetwork,
     Pretrained,
     Recipe,
     ScoringNetwork,
     Spec,
 )
-from farfield.models import (
-    LayerNormLSTMScorer,
-    LSTMScorer,
-    RNNScorer,
-    SelectiveScorer,
-    SlotwiseScorer,
-)
+from farfield.experiments.internal import AutoencoderNetwork, PredictionNetwork
+from farfield.models import LSTMScorer, SlotwiseScorer
+from farfield.models.internal import LayerNormLSTMScorer, RNNScorer, SelectiveScorer
 from farfield.nn import (
     AnalogyEncoder,
     BatchContextNorm,

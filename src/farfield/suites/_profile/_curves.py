@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from farfield.analysis import Shift
-from farfield.metrics import Threshold
-from farfield.metrics.internal import Resampling, threshold
+from farfield.metrics.internal import Resampling, Threshold, threshold
 from farfield.suites._profile._answers import Answerer, Answers
 
 STRENGTHS: Final = 8

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farfield.core.internal import expand_home, read_regular
-from farfield.metrics import Threshold
+from farfield.metrics.internal import Threshold
 from farfield.suites._profile._curves import Curve
 from farfield.suites._profile._profile import ShiftProfile
 

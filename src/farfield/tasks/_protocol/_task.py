@@ -10,11 +10,11 @@ from typing import Annotated, ClassVar, Final, Literal, Protocol, final, runtime
 import numpy as np
 from torch import Tensor
 
-from farfield import core
 from farfield.core import Problems, Stream
+from farfield.core.internal import TRAINING as _TRAINING
 from farfield.core.internal import Checked, Limits, UnknownNameError
 
-TRAINING: Final = core.TRAINING
+TRAINING: Final = _TRAINING
 """Name of the one regime a model learns from."""
 
 VALIDATION = "validation"
