@@ -18,6 +18,7 @@ from farfield.nn import (
     LinearEncoder,
     NormalizedGRU,
     NormalizedLSTM,
+    PreNormTransformer,
     RIMs,
     Wiring,
     WordEncoder,
@@ -142,6 +143,22 @@ def test_every_call_starts_from_a_fresh_state() -> None:
     items, index = some_problems()
     model = small(answers_everywhere=False)
     assert torch.equal(model(items, index), model(items, index))
+
+
+def test_a_core_from_set_to_set_reads_all_items_at_once() -> None:
+    source = torch.Generator().manual_seed(2)
+    items, index = torch.randn(9, 4, generator=source), torch.randint(9, (2, 90), generator=source)
+    encoder = LinearEncoder((4,), out_features=8, generator=source)
+    core = PreNormTransformer(8, num_layers=1, num_heads=2, generator=source)
+    model = SequenceModel(
+        encoder, core, num_outputs=3, answers_everywhere=True, generator=source
+    ).eval()
+    expected = core(items[index] @ encoder.weight.T) @ model.output.weight.T + model.output.bias
+    torch.testing.assert_close(model(items, index), expected)
+    with torch.no_grad():  # a sequence layer would read it in two pieces
+        torch.testing.assert_close(model(items, index), expected)
+    assert not model.carries_state
+    assert model.continued(items, index, None)[1] == ()
 
 
 def test_a_core_that_does_not_say_its_width_is_refused() -> None:

@@ -481,9 +481,9 @@ DIFFERING = {
         "settings-narrow"
     ),
     "core dropout objective tied": "ren2017/ptb-beyond",
-    "core encoder learning_rate": "lamb2022/dispute",
+    "core encoder learning_rate": "lamb2022/dispute algorithms",
     "context reasoner": "webb2021/grids",
-    "core learning_rate": "lamb2022/state lamb2022/algorithms",
+    "core learning_rate": "lamb2022/state",
     "core learning_rate model": "lamb2022/series",
     "core encoder learning_rate steps": "gondal2021/digits",
     "core encoder starts_from": "gondal2021/k-mnist",

@@ -204,7 +204,8 @@ class SequenceNetwork:
 
     Args:
         core: Reader of the embeddings: a layer that is used as `torch.nn.LSTM` is, with the axis
-            of the batch first.
+            of the batch first. Or a layer from set to set, as `Spec(PreNormTransformer)`, which
+            reads all items at once and without order.
         encoder: Item → embedding.
         side: Side of the square as which the items of a problem are read, whatever their number;
             `None` for a plain sequence.

@@ -22,7 +22,7 @@ from farfield.functional.internal import (
     uniform_weights_,
     uninitialized,
 )
-from farfield.models._abilities import HasHiddenSize, TakesIndexed, width_of
+from farfield.models._abilities import HasHiddenSize, HasNumFeatures, TakesIndexed, width_of
 from farfield.models._composition import Composition
 from farfield.models._items import ItemModel
 
@@ -45,7 +45,8 @@ class SequenceModel(Composition):
 
     Each distinct item is encoded once; the embeddings are gathered and read in order, from a
     fresh state. Without gradients the sequence is read in pieces, each from the state after the one
-    before, so that only the answers grow with its length.
+    before, so that only the answers grow with its length. A core from set to set has no state and
+    reads all items at once; it sees no order.
 
     Args:
         encoder: From items `(item, *shape)` to embeddings `(item, feature)`, or to another input of
@@ -53,7 +54,9 @@ class SequenceModel(Composition):
         core: Sequence layer: takes `(batch, time, feature)` and a state, or None, and gives
             `(batch, time, _)` and the state after, as `farfield.nn.RIMs` or `torch.nn.LSTM` with
             `batch_first`. One whose attribute `takes_indexed` is true gets
-            `farfield.functional.Indexed` where items come again.
+            `farfield.functional.Indexed` where items come again. Or a layer from set to set, with
+            `num_features` in place of `hidden_size`: takes `(batch, item, feature)` alone and keeps
+            the shape, as `farfield.nn.PreNormTransformer`.
         answers_everywhere: Whether an answer is given at every position, or after the last only.
         dropout: Probability that an element of an embedding, or of an output of the core, is
             dropped in training, at each position anew; drawn from torch's global generator. 0.5 in
@@ -93,7 +96,8 @@ class SequenceModel(Composition):
         super().__init__()
         self.encoder = encoder
         self.core = core
-        width = width_of("core", core, HasHiddenSize)
+        self.reads_sets = not hasattr(core, "hidden_size") and isinstance(core, HasNumFeatures)
+        width = width_of("core", core, HasNumFeatures if self.reads_sets else HasHiddenSize)
         layer = uninitialized(nn.Linear, width, num_outputs)
         self.output = uniform_weights_(layer, BOUND, generator)
         if tied:
@@ -104,8 +108,8 @@ class SequenceModel(Composition):
 
     @property
     def carries_state(self) -> bool:
-        """True if the state of the core does not grow with a sequence."""
-        return getattr(self.core, "growing_axis", None) is None
+        """True if the core has a state, which does not grow with a sequence."""
+        return not self.reads_sets and getattr(self.core, "growing_axis", None) is None
 
     @classmethod
     def released(
@@ -187,7 +191,8 @@ class SequenceModel(Composition):
             raise ValueError(
                 f"index must be (batch, time) with at least one step, got {tuple(index.shape)}"
             )
-        places = index.shape[1] if torch.is_grad_enabled() else PLACES
+        whole = torch.is_grad_enabled() or self.reads_sets
+        places = index.shape[1] if whole else PLACES
         answers: list[Tensor] = []
         for piece in torch.split(index, places, dim=1):
             read, state = self._read(embeddings, piece, state)
@@ -201,7 +206,8 @@ class SequenceModel(Composition):
         self, embeddings: Tensor, piece: Tensor, state: _State
     ) -> tuple[Float[Tensor, "batch time _"], _State]:
         """Run the core on a piece; return its outputs and the state after it."""
-        read, state = self.core(self._placed(Indexed(embeddings, piece)), state)
+        x = self._placed(Indexed(embeddings, piece))
+        read, state = (self.core(x), ()) if self.reads_sets else self.core(x, state)
         return F.dropout(read, self.dropout) if self._is_dropping else read, state
 
     def _placed(self, x: Indexed) -> Tensor | Indexed:

@@ -25,6 +25,10 @@ _RECURRENT = (
     "as torch.nn.LSTM with batch_first: forward(x) gives (outputs, state) for "
     "x (batch, time, input_size), and it has hidden_size"
 )
+_SET = (
+    "; or keeps the shape of a set (batch, element, num_features), read at once, and has "
+    "num_features"
+)
 
 
 @final
@@ -179,7 +183,7 @@ SUITES: Final[dict[str, Suite]] = {
     "algorithms": Suite(
         about="Five algorithms over sets of 1 to 16 elements, asked of 17 to 32 and of 100",
         part="core",
-        reads=_RECURRENT,
+        reads=_RECURRENT + _SET,
         seeds=1,
         items=_by_group(_SETS, "lstm/length-17-32"),
     ),

@@ -19,8 +19,10 @@ from farfield.nn import (
     DNC,
     MLSTM,
     SLSTM,
+    Abstractor,
     CausalTransformer,
     ContextNorm,
+    DualAttentionTransformer,
     EntNet,
     GatedDeltaNet,
     GatedLinearAttention,
@@ -30,10 +32,13 @@ from farfield.nn import (
     LinearRecurrentUnit,
     LSTMLayer,
     Mamba,
+    NeuralInterpreter,
     NTMLayer,
+    PreNormTransformer,
     RegisterMachine,
     RelationalMemoryCore,
     RIMs,
+    SymbolLibrary,
 )
 from farfield.reproductions._grid import Cell
 from farfield.tasks import ChomskyHierarchy, ProblemTask, SetAlgorithms, ShiftedSeries
@@ -68,6 +73,14 @@ STATE_CORES: Final[dict[str, tuple[Spec, float]]] = {
     "Transformer": (Spec(CausalTransformer, hidden_size=64), RESIDUAL),
 }
 """Layer by row, and its learning rate."""
+SET_ENCODER: Final = Spec(LinearEncoder, out_features=64)
+SET_CORES: Final[dict[str, Spec]] = {
+    "Transformer, no order": Spec(PreNormTransformer, num_layers=2),
+    "Neural Interpreter": Spec(NeuralInterpreter, num_functions=4, num_iterations=2),
+    "Abstractor": Spec(Abstractor, symbols=Spec(SymbolLibrary), num_layers=2),
+    "Dual attention": Spec(DualAttentionTransformer, num_layers=2),
+}
+"""Layer over a whole set by row, as wide as the embeddings."""
 
 
 def state(cell: Cell) -> Experiment:
@@ -81,13 +94,16 @@ def state(cell: Cell) -> Experiment:
 
 
 def algorithms(cell: Cell) -> Experiment:
-    """Train a sequence layer on an algorithm over a set that it reads element by element."""
+    """Train a layer on an algorithm over a set, read element by element or at once."""
     task = SetAlgorithms(
         algorithm=cell.group,  # type: ignore[arg-type]
         training_strings=STEPS * BATCH,
         test_strings=(500, 200),
     )
-    return _of_core(task, cell.row, STEPS)
+    if cell.row not in SET_CORES:
+        return _of_core(task, cell.row, STEPS)
+    model = SequenceNetwork(core=SET_CORES[cell.row], encoder=SET_ENCODER)
+    return dataclasses.replace(_of_core(task, "Transformer", STEPS), model=model)
 
 
 SERIES_STEPS: Final = 200
