@@ -65,6 +65,9 @@ mechanism when](which-mechanism.md). Reasons: [Findings](findings.md). Published
 - **Hours**: training time of all recorded networks of the suite, added up.
 """
 
+ALONE: Final = "LSTM + context norm", "LSTM, no norm"
+"""Two rows of averaged sets that differ in the norm alone."""
+
 OVER_TASKS: Final = """\
 Each score is the mean over {count} sets [95 % interval over sets], where a set has the mean of its
 networks. Differences are paired by sets."""
@@ -212,21 +215,23 @@ def rank(point: Point) -> float:
 
 @cache
 def firsts(suite: str, column: Column) -> list[str]:
-    """Find the mechanisms with the best mean in a column; none where its interval has the floor.
+    """Find the mechanisms with the best mean in a column; none if its interval holds the floor.
+
+    Sets that are averaged have different floors, so that their mean alone is compared.
 
     Args:
         suite: Name of the suite.
         column: Task and regime.
     """
-    rows, _, problems, *_ = standing(suite)
+    rows, _, problems, _, tasks = standing(suite)
     found = {name: row[column] for name, row in rows.items() if column in row}
     best = max(map(rank, found.values()))
     names = [name for name, one in found.items() if rank(one) == best]
     point = found[names[0]]
     ends = interval(point, problems.get(column, 0))
-    if ends is None or ends.contains(point.floor) or point.skill[:1] < (0.0,):
+    if tasks == 1 and (ends is None or ends.contains(point.floor)):
         return []
-    return names
+    return names if statistics.fmean(point.skill or (0.0,)) > 0 else []
 
 
 def interval(point: Point, problems: int) -> Interval | None:
@@ -432,6 +437,27 @@ def left_out(suite: str) -> str:
     )
 
 
+def alone(suite: str) -> str:
+    """Lay out the effect of the norm alone over the sets of a suite, a row for each regime.
+
+    Args:
+        suite: Name of a suite whose sets are averaged.
+    """
+    rows = standing(suite).rows
+    cells = []
+    for column in columns(rows):
+        profiles = tuple(
+            (name, ExtrapolationProfile(task=suite, points=(rows[name][column],))) for name in ALONE
+        )
+        (pair,) = Comparison(profiles=profiles, against=ALONE[1]).pairs
+        ours, theirs = (rows[name][column].values for name in ALONE)
+        won = sum(one > other for one, other in zip(ours, theirs, strict=True))
+        lost = sum(one < other for one, other in zip(ours, theirs, strict=True))
+        cells.append((column[1], pair.written(rows[ALONE[0]][column].measure), f"{won}, {lost}"))
+    heads = (f"{ALONE[0]} less {ALONE[1]}", "points [95 %] (sets)", "sets won, lost")
+    return Tabular(headings=heads, cells=tuple(cells), values=({},) * len(cells)).markdown()
+
+
 def page() -> str:
     """Write the page."""
     parts = [INTRODUCTION, summary().markdown()]
@@ -444,6 +470,7 @@ def page() -> str:
             f"{described.about}. Tables: {tables}. {left_out(suite)}",
             table(suite).markdown(),
             reading,
+            alone(suite) if found.tasks > 1 else "",
         ]
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
