@@ -464,7 +464,9 @@ DIFFERING = {
     "context core learning_rate model players starts_from steps task": "gondal2021/beyond",
     "context encoder": "webb2020/beyond",
     "context encoder model scorer task": "gondal2021/matrices-by-rule",
-    "context encoder reasoner": "webb2021/beyond variants nine-tasks not-identical variations",
+    "context encoder reasoner": (
+        "webb2021/beyond variants nine-tasks not-identical variations handwriting"
+    ),
     "context learning_rate objective reasoner": "webb2021/table-9 table-10",
     "context learning_rate objective reasoner steps": "webb2021/table-11 table-12",
     "context learning_rate objective reasoner steps task": "webb2021/hardest",
@@ -568,7 +570,7 @@ IN_FULL = """
     mechanisms-and-rules ict-narrow nfm-gan-narrow nfm-gan-over-training nfm-digits-narrow
     nfm-clevr-narrow nfm-images-narrow nfm-beyond beyond
     ren2017/cifar-narrow settings-narrow resnet-narrow super-resolution-t91
-    webb2021/beyond nine-tasks not-identical variations
+    webb2021/beyond nine-tasks not-identical variations handwriting
 """
 """Tables that the quick budget runs in full."""
 

@@ -22,6 +22,7 @@ from farfield.tasks import (
     DistributionOfN,
     DistributionOfThree,
     GlyphSet,
+    Handwriting,
     IdentityRules,
     IdentityRulesMiddle,
     ProblemTask,
@@ -30,8 +31,9 @@ from farfield.tasks import (
     TintedSameDifferent,
     TripleMatchToSample,
     Variation,
+    is_at_hand,
 )
-from farfield.tasks._rules._glyph_set import other_fonts, without_size_twins
+from farfield.tasks._rules._glyph_set import _written, other_fonts, without_size_twins
 from farfield.tasks._rules._variation import _levels, background, showings
 
 LETTERS = GlyphSet.plain_letters()
@@ -204,6 +206,92 @@ def test_letters_that_differ_in_size_alone_leave_where_sizes_vary() -> None:
         found = trained.draw(stream(0))[VALIDATION].items
         assert isinstance(found, LazyItems)
         assert len(found.draw.images[0]) == 100 + count  # type: ignore[attr-defined]
+
+
+HAND = VARIATIONS["font"]
+
+
+def own_hands(count: int = 3) -> GlyphSet:
+    """Images of the user's in several hands: rows of an image and its shades."""
+    images = np.random.default_rng(0).integers(0, 256, (count, 12, 8, 8)).astype(np.uint8)
+    return GlyphSet(images[0], images[1:])
+
+
+def test_images_of_yours_are_shown_in_all_their_hands() -> None:
+    shapes = own_hands()
+    hands = [shapes, *other_fonts(shapes)]
+    levels = shown(HAND, shapes, times=30).astype(np.uint8)
+    for number, image in enumerate(levels):
+        assert any((image == hand.images[number % 4]).all() for hand in hands)
+    assert len({image.tobytes() for image in levels[::4]}) == 3
+    alone = GlyphSet(shapes.images)
+    assert shapes != alone
+    assert (shapes.digest, shapes.name[:4]) == (own_hands().digest, "own-")
+    task = SameDifferent(shapes=shapes, withheld=6, variations=(HAND,))
+    found = task.draw(stream(0))["font"]
+    assert (task.score(task.oracle(found), found) == 1).all()
+    same = found.target == 0
+    first, second = found.sequences()[same].flatten(2).unbind(1)
+    assert 0.1 < (first == second).all(1).float().mean() < 0.6  # a third has one hand by chance
+
+
+def test_hands_that_fit_no_images_are_refused(unchecked: None) -> None:
+    images = own_hands().images
+    with pytest.raises(
+        ValueError, match=r"hands must be an array of \(candidate, \*\(12, 8, 8\)\)"
+    ):
+        GlyphSet(images, images)
+    with pytest.raises(ValueError, match="hands must all differ, got image 1 equal to image 0"):
+        GlyphSet(images, np.repeat(images[:1], 12, axis=0)[None])
+
+
+def test_handwriting_without_its_files_is_described_and_not_drawn(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    task = SameDifferent(shapes=Handwriting(), withheld=18, variations=(HAND, COMBINED))
+    assert [one.name for one in task.regimes] == [
+        "training",
+        "withheld-18",
+        HAND.name,
+        COMBINED.name,
+    ]
+    assert task.item_shape == (32, 32)
+    assert not is_at_hand(task)
+    _written.cache_clear()
+    with pytest.raises(ValueError, match="must exist, it is not in"):
+        task.draw(stream(0))
+    with pytest.raises(ValueError, match=r"withheld must be 0 or 2…18 for 20 images"):
+        SameDifferent(shapes=Handwriting(), withheld=19)
+    with pytest.raises(ValueError, match="data_sets must be one or more, each once"):
+        Handwriting(data_sets=("mnist", "mnist"))
+
+
+WRITTEN = "c0268c4174d84a1b"
+"""Head of SHA-256 over a hundred hands of 20 characters. A change raises the tasks' versions."""
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_a_character_is_shown_as_many_people_wrote_it() -> None:
+    shapes = Handwriting()
+    if not shapes.is_at_hand():
+        pytest.skip("files of MNIST or K-MNIST absent")
+    glyphs = shapes.read()
+    assert (glyphs.images.shape, glyphs.digest[:16]) == ((20, 32, 32), WRITTEN)
+    assert len(other_fonts(glyphs)) == 99
+    assert (
+        Handwriting(data_sets=("kmnist",)).read().images.tobytes() == glyphs.images[10:].tobytes()
+    )
+    task = SameDifferent(
+        shapes=shapes, withheld=16, max_problems=200, variations=(HAND,), training_variation=HAND
+    )
+    sets = task.draw(stream(0))
+    for name in (TRAINING, "font"):
+        assert len(torch.unique(sets[name].table().flatten(1), dim=0)) > 100
+        assert (task.score(task.oracle(sets[name]), sets[name]) == 1).all()
+    pixels = as_networks_see(sets["font"])
+    by_hand = ByHand().build(task, stream(0))(pixels.items, pixels.index)
+    assert 0.5 < task.score(by_hand, sets["font"]).mean() < 0.8  # another hand is another picture
+    assert len(torch.unique(sets["withheld-16"].table().flatten(1), dim=0)) == 20
 
 
 def test_distances_grow_with_the_change() -> None:

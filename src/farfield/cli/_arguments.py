@@ -62,9 +62,10 @@ class Show:
     records, or at least its first four digits."""
     withheld: int | None = None
     """Shapes withheld from training: short for --task.withheld."""
-    images: Literal["glyphs", "letters", "plain-letters", "paper"] = "glyphs"
-    """Built-in glyphs, letters (to choose models on), plain letters, which come in ten fonts, or
-    the paper's own images from the folder FARFIELD_DATA."""
+    images: Literal["glyphs", "letters", "plain-letters", "handwriting", "paper"] = "glyphs"
+    """Built-in glyphs, letters (to choose models on), plain letters, which come in ten fonts,
+    handwriting of MNIST and K-MNIST, or the paper's own images, both from the folder
+    FARFIELD_DATA."""
     variations: Annotated[str, tyro.conf.arg(metavar="NAMES")] = ""
     """Variations of the showings of a relational task, each with a test, e.g. noise-16,shift-2; all
     for every standard variation of the images."""
@@ -104,9 +105,10 @@ class Training:
     given, norm where all items of a problem are looked at together, else none."""
     seeds: int = NETWORKS
     """Networks to train, seeds 0 to N-1."""
-    images: Literal["glyphs", "letters", "plain-letters", "paper"] = "glyphs"
-    """Built-in glyphs, letters (to choose models on), plain letters, which come in ten fonts, or
-    the paper's own images from the folder FARFIELD_DATA."""
+    images: Literal["glyphs", "letters", "plain-letters", "handwriting", "paper"] = "glyphs"
+    """Built-in glyphs, letters (to choose models on), plain letters, which come in ten fonts,
+    handwriting of MNIST and K-MNIST, or the paper's own images, both from the folder
+    FARFIELD_DATA."""
     variations: Annotated[str, tyro.conf.arg(metavar="NAMES")] = ""
     """Variations of the showings of a relational task, each with a test, e.g. noise-16,shift-2; all
     for every standard variation of the images."""

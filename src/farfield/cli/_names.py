@@ -22,6 +22,7 @@ from farfield.tasks import (
     VARIATIONS,
     Environment,
     GlyphSet,
+    Handwriting,
     ProblemTask,
     Variation,
 )
@@ -75,17 +76,18 @@ def find_task_or_environment(name: str) -> Any:
     return find("task", name, TASKS | ENVIRONMENTS)
 
 
-def shapes_of(name: str) -> GlyphSet | None:
+def shapes_of(name: str) -> GlyphSet | Handwriting | None:
     """Build the images of a name: `None` for the built-in glyphs, else the letters or the paper's.
 
     Args:
-        name: `"glyphs"`, `"letters"`, `"plain-letters"` or `"paper"`.
+        name: `"glyphs"`, `"letters"`, `"plain-letters"`, `"handwriting"` or `"paper"`.
     """
     if name == "glyphs":
         return None
-    if name == "plain-letters":
-        return GlyphSet.plain_letters()
-    return GlyphSet.letters() if name == "letters" else GlyphSet.paper()
+    if name == "handwriting":
+        return Handwriting()
+    named = {"letters": GlyphSet.letters, "plain-letters": GlyphSet.plain_letters}
+    return named.get(name, GlyphSet.paper)()
 
 
 def find_variations(names: str, images: str) -> tuple[Variation, ...]:
@@ -93,14 +95,14 @@ def find_variations(names: str, images: str) -> tuple[Variation, ...]:
 
     Args:
         names: Names with commas between them; `"all"` for every variation of the images.
-        images: Name of the images; only plain letters come in several fonts.
+        images: Name of the images; only plain letters and handwriting come in several hands.
 
     Raises:
         UnknownNameError: If a name is unknown.
     """
     if names == "all":
-        has_fonts = images == "plain-letters"
-        return tuple(one for one in VARIATIONS.values() if has_fonts or not one.font)
+        has_hands = images in ("plain-letters", "handwriting")
+        return tuple(one for one in VARIATIONS.values() if has_hands or not one.font)
     return tuple(find("variation", name, VARIATIONS) for name in names.split(",") if name)
 
 

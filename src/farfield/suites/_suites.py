@@ -13,6 +13,7 @@ from farfield.reproductions import TABLES, Budget, Claim
 from farfield.tasks.internal import domains_of
 
 _TABLE_9, _BEYOND, _VARIANTS = "webb2021/table-9", "webb2021/beyond", "webb2021/variants"
+_HANDS = "webb2021/handwriting"
 _VARIATIONS, _COMBINED = "webb2021/variations", "noise-16-shift-2-size-15-turn-15"
 _MATRICES, _KMNIST = "gondal2021/table-2-generated", "lamb2022/mixup-narrow-kmnist"
 _RMTS, _DISTRIBUTION = "relational-match-to-sample", "distribution-of-three"
@@ -153,13 +154,19 @@ SUITES: Final[dict[str, Suite]] = {
         items=(Item("same rule", "webb2021/grids", "corelnet/new-tasks"),),
     ),
     "varied": Suite(
-        about="Two rules over images, where noise, shift, size, turn, light and font vary",
+        about="Rules over images, where noise, shift, size, turn, light, font and hand vary",
         part="reasoner",
         reads="forward(z) gives (batch, num_outputs) for z (batch, time, in_features)",
         seeds=2,
-        items=tuple(
-            Item(rule, _VARIATIONS, f"varied-{rule}/corelnet+tcn/{_COMBINED}")
-            for rule in ("same-different", "relational-match-to-sample")
+        items=(
+            *(
+                Item(rule, _VARIATIONS, f"varied-{rule}/corelnet+tcn/{_COMBINED}")
+                for rule in ("same-different", _RMTS)
+            ),
+            *(
+                Item(f"{rule}, handwriting", _HANDS, f"{rule}/corelnet+tcn/noise-16-shift-2-font")
+                for rule in ("same-different", _RMTS)
+            ),
         ),
     ),
     "sequence": Suite(

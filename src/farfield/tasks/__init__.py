@@ -42,6 +42,7 @@ from farfield.tasks._rules._canvas_rules import CanvasRules as CanvasRules
 from farfield.tasks._rules._distributions import DistributionOfN as DistributionOfN
 from farfield.tasks._rules._distributions import DistributionOfThree as DistributionOfThree
 from farfield.tasks._rules._glyph_set import GlyphSet as GlyphSet
+from farfield.tasks._rules._glyph_set import Handwriting as Handwriting
 from farfield.tasks._rules._identity_rules import IdentityRules as IdentityRules
 from farfield.tasks._rules._identity_rules import IdentityRulesMiddle as IdentityRulesMiddle
 from farfield.tasks._rules._match_to_sample import (

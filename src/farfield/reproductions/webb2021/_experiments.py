@@ -45,6 +45,7 @@ from farfield.tasks import (
     DistributionOfThree,
     GlyphSet,
     GridRules,
+    Handwriting,
     IdentityRules,
     IdentityRulesMiddle,
     ProblemTask,
@@ -387,6 +388,25 @@ def variations(cell: Cell) -> Experiment:
     return _on(task, cell, VARIATIONS_STEPS)
 
 
+HANDS: Final = ("noise-16-shift-2", TRAINED_ON, "font", "noise-16-shift-2-font")
+"""Variations of the tests of `webb2021/handwriting`; training has the last."""
+
+
+def handwriting(cell: Cell) -> Experiment:
+    """Build the experiment of a cell of `webb2021/handwriting`: symbols in a hundred hands."""
+    tests = tuple(VARIATIONS[name] for name in HANDS)
+    task = _varied(
+        HARDEST[cell.group],
+        Handwriting(),
+        max_problems=VARIATIONS_PROBLEMS,
+        variations=tests,
+        training_variation=tests[-1],
+    )
+    if cell.row == BY_HAND:
+        return by_hand(task)
+    return _on(task, cell, VARIATIONS_STEPS)
+
+
 @cache
 def _task_of_variations(group: str) -> ProblemTask:
     """Describe the task that a group names, after `varied-` if training varies too."""
@@ -400,7 +420,7 @@ def _task_of_variations(group: str) -> ProblemTask:
     )
 
 
-def _varied(task: Any, shapes: GlyphSet, **options: Any) -> ProblemTask:
+def _varied(task: Any, shapes: GlyphSet | Handwriting, **options: Any) -> ProblemTask:
     """Describe a task over other images, with as many training images as before."""
     withheld = task.withheld - len(GlyphSet.glyphs()) + len(shapes)
     varied: ProblemTask = dataclasses.replace(task, shapes=shapes, withheld=withheld, **options)

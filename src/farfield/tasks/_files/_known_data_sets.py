@@ -14,6 +14,7 @@ _KNOWN: Final = msgspec.toml.decode(
 )
 
 MNIST: Final = _KNOWN["mnist"]
+MNIST_TEST: Final = tuple(file.name for file in MNIST.files if file.name.startswith("t10k"))
 KMNIST: Final = _KNOWN["kmnist"]
 KMNIST_TEST: Final = tuple(file.name for file in KMNIST.files if file.name.startswith("t10k"))
 KMNIST_EXCERPT: Final = _KNOWN["kmnist-excerpt"]

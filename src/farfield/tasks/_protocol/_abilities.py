@@ -250,7 +250,8 @@ def is_at_hand(task: Task) -> bool:
     Args:
         task: A task.
     """
-    return not isinstance(task, NeedsFiles) or task.is_at_hand()
+    parts = (task, getattr(task, "shapes", None))
+    return all(part.is_at_hand() for part in parts if isinstance(part, NeedsFiles))
 
 
 @runtime_checkable

@@ -30,7 +30,9 @@ from farfield.tasks._protocol._task import (
     regimes_at,
 )
 from farfield.tasks._rules._glyph_set import (
+    GLYPH_SIDE,
     GlyphSet,
+    Handwriting,
     other_fonts,
     other_images,
     table,
@@ -55,7 +57,7 @@ Columns = dict[str, np.ndarray]
 SetSize = Annotated[int, Limits(at_least=3, at_most=10_000_000)]
 """Number of problems that holds the kinds of every rule."""
 NUM_GLYPHS: Final = 100
-GLYPH_SHAPE: Final = (32, 32)
+GLYPH_SHAPE: Final = (GLYPH_SIDE, GLYPH_SIDE)
 NUM_CHOICES: Final = 4
 ALIKE: Final = 0.5
 """Likeness above which two images are the same item."""
@@ -87,7 +89,7 @@ class RuleTask(OneContext, AnswerTask):
     Args:
         withheld: Number of images that training never shows, m.
         max_problems: Largest number of problems of a set.
-        shapes: The images; `None` for the built-in 100 glyphs.
+        shapes: The images, or `Handwriting`; `None` for the built-in 100 glyphs.
         validation_problems: Number of validation problems, on images that no other regime shows
             (see `docs/tasks.md`); 0 for no such regime.
         variations: Variations of the showings: for each, a test that shows the problems of the
@@ -102,7 +104,7 @@ class RuleTask(OneContext, AnswerTask):
 
     withheld: int = 0
     max_problems: SetSize = 10_000
-    shapes: GlyphSet | None = None
+    shapes: GlyphSet | Handwriting | None = None
     validation_problems: CountOrNone = 0
     variations: tuple[Variation, ...] = ()
     training_variation: Variation | None = None
@@ -114,17 +116,23 @@ class RuleTask(OneContext, AnswerTask):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_shapes(self.withheld, self._shapes, self._fewest)
+        check_shapes(self.withheld, self._named_shapes, self._fewest)
         if self.validation_problems and other_images(self.shapes) is None:
             self._check_held_out()
         self._check_variations()
 
     @property
-    def _shapes(self) -> GlyphSet | None:
+    def _named_shapes(self) -> GlyphSet | Handwriting | None:
         """Images of the task: with changes of size, without images that differ in size alone."""
-        if self.shapes is not None and any(one.size for one in self._all_variations):
+        if isinstance(self.shapes, GlyphSet) and any(one.size for one in self._all_variations):
             return without_size_twins(self.shapes)
         return self.shapes
+
+    @property
+    def _shapes(self) -> GlyphSet | None:
+        """Images of the task, read from files if need be."""
+        shapes = self._named_shapes
+        return shapes.read() if isinstance(shapes, Handwriting) else shapes
 
     @property
     def _all_variations(self) -> tuple[Variation, ...]:
@@ -139,8 +147,9 @@ class RuleTask(OneContext, AnswerTask):
             raise ValueError(f"variations must differ, got {', '.join(names)}")
         if any(one == Variation() for one in self._all_variations):
             raise ValueError("variations must change the showings, got Variation()")
-        if any(one.font for one in self._all_variations):
-            other_fonts(GlyphSet.glyphs() if self.shapes is None else self.shapes)
+        has_hands = isinstance(self.shapes, Handwriting)
+        if any(one.font for one in self._all_variations) and not has_hands:
+            other_fonts(self.shapes or GlyphSet.glyphs())
 
     @property
     def item_shape(self) -> tuple[int, ...]:
@@ -162,7 +171,7 @@ class RuleTask(OneContext, AnswerTask):
     def _varied_regimes(self) -> tuple[Regime, ...]:
         """Tests of the variations; their distance is the difference of two showings of an image."""
         return tuple(
-            Regime(name=one.name, distance=_distance(self._shapes, one), unit=_UNIT)
+            Regime(name=one.name, distance=_distance(self._named_shapes, one), unit=_UNIT)
             for one in self.variations
         )
 
@@ -356,17 +365,17 @@ class FourChoices:
         return NUM_CHOICES
 
 
-def num_shapes(shapes: GlyphSet | None) -> int:
+def num_shapes(shapes: GlyphSet | Handwriting | None) -> int:
     """Return the number of images of a task, without drawing the built-in table."""
     return NUM_GLYPHS if shapes is None else len(shapes)
 
 
-def item_shape(shapes: GlyphSet | None) -> tuple[int, ...]:
+def item_shape(shapes: GlyphSet | Handwriting | None) -> tuple[int, ...]:
     """Return height and width of an image of a task, without drawing the built-in table."""
-    return GLYPH_SHAPE if shapes is None else shapes.images.shape[1:]
+    return shapes.images.shape[1:] if isinstance(shapes, GlyphSet) else GLYPH_SHAPE
 
 
-def check_shapes(withheld: int, shapes: GlyphSet | None, fewest: int) -> None:
+def check_shapes(withheld: int, shapes: GlyphSet | Handwriting | None, fewest: int) -> None:
     """Raise `ValueError` unless there are images enough for training and test.
 
     Args:
@@ -528,8 +537,10 @@ _UNIT: Final = "gray levels between showings"
 
 
 @lru_cache(maxsize=256)
-def _distance(shapes: GlyphSet | None, variation: Variation) -> float:
-    """Measure how far two showings of an image differ."""
+def _distance(shapes: GlyphSet | Handwriting | None, variation: Variation) -> float:
+    """Measure how far two showings of an image differ; of handwriting, showings of letters."""
+    if isinstance(shapes, Handwriting):  # whose files may be missing
+        shapes = GlyphSet.plain_letters()
     fonts = other_fonts(shapes) if shapes is not None and variation.font else ()
     return two_showings_differ(table(shapes), [other.items for other in fonts], variation)
 

@@ -42,7 +42,9 @@ class Variation(Checked):
         turn: Largest turn in degrees, uniform in both directions.
         light: Largest loss of contrast in percent: the gain is uniform in 1 − light / 100 … 1, the
             gray level of black uniform in the range that the gain leaves free.
-        font: Whether a letter is shown in any of ten fonts; for `GlyphSet.plain_letters()`.
+        font: Whether a symbol is shown in any of its hands: a letter in ten fonts
+            (`GlyphSet.plain_letters()`), a character as many people wrote it (`Handwriting`), or an
+            image of yours in its `hands`.
 
     Raises:
         ValueError: If a number is out of range.
@@ -87,7 +89,7 @@ VARIATIONS: Final[dict[str, Variation]] = {
         Variation(noise=16, shift=2, font=True),
     )
 }
-"""Standard variations by name; the last two are for `GlyphSet.plain_letters()`."""
+"""Standard variations by name; the last two are for images in several hands."""
 
 Images = Int64[np.ndarray, "candidate item height width"]
 """Images in half gray levels, 0…510, in one or more fonts."""
