@@ -25,6 +25,7 @@ from farfield.tasks import (
     Adding,
     AllSame,
     BouncingBalls,
+    CanvasRules,
     ChomskyHierarchy,
     Copying,
     DigitDomains,
@@ -48,6 +49,7 @@ from farfield.tasks import (
     Spirals,
     StackedMNIST,
     SymbolSequences,
+    SyntheticVisualReasoning,
     Task,
     TintedSameDifferent,
     TripleMatchToSample,
@@ -103,6 +105,7 @@ SHOWN: dict[str, Task] = {
     "analogies": VAECTranslation(shuffled=True),
     "matrices": ProgressiveMatrices(test_problems=40, training_problems=40, holdout="triples"),
     "panels": VisualAnalogies(test_problems=40, training_problems=40),
+    "canvas": CanvasRules(rule="relational-match-to-sample", withheld=50, max_problems=40),
 }
 """Tasks whose problems are images and the choice of an answer."""
 
@@ -244,6 +247,16 @@ def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=f"path must end in .png, got '.*{name}'"):
             problem_sheet(SameDifferent(), tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_pictures_of_several_objects_name_their_problem_and_answer() -> None:
+    figure, problems = sheet_of(SyntheticVisualReasoning(problem=22, test_problems=4), "test", 4)
+    assert words(figure)[0][0] == "SVRT, problem 22"
+    assert words(figure)[1] == [f"category {answer}" for answer in problems.target.tolist()]
+    task = CanvasRules(withheld=50, max_problems=8)
+    figure, problems = sheet_of(task, "size-50", 4)
+    assert words(figure)[0][0] == "Canvas: same-different"
+    assert words(figure)[1] == [("same", "different")[one] for one in problems.target.tolist()]
 
 
 def test_a_copied_sequence_is_written_with_its_phase_cut() -> None:

@@ -32,6 +32,7 @@ from farfield.tasks import (
     Adding,
     AllSame,
     BouncingBalls,
+    CanvasRules,
     ChomskyHierarchy,
     Copying,
     DigitDomains,
@@ -61,6 +62,7 @@ from farfield.tasks import (
     StackedMNIST,
     SuperResolution,
     SymbolSequences,
+    SyntheticVisualReasoning,
     TintedSameDifferent,
     TripleMatchToSample,
     TwoMoons,
@@ -239,6 +241,28 @@ def _object_frames(_: ObjectFrames) -> Layout:
     return Layout(title="Frames of dynamic objects", places=row_of(0.0, 0.0, 1), words=("itself",))
 
 
+def _canvas_rules(task: CanvasRules) -> Layout:
+    """Return a picture and its answer, or a picture for each candidate."""
+    title, count = f"Canvas: {task.rule}", task.num_candidates
+    if count == 1:
+        return Layout(title=title, places=row_of(0.0, 0.0, 1), words=("same", "different"))
+    places = row_of(0.0, 0.0, count)
+    return Layout(
+        title=title,
+        places=places,
+        framed=tuple((choice,) for choice in range(count)),
+        labels=tuple((right + 0.5, up) for right, up in places),
+    )
+
+
+def _visual_reasoning(task: SyntheticVisualReasoning) -> Layout:
+    return Layout(
+        title=f"SVRT, problem {task.problem}",
+        places=row_of(0.0, 0.0, 1),
+        words=("category 0", "category 1"),
+    )
+
+
 _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     SameDifferent: _same_different,
     RelationalMatchToSample: _match_to_sample,
@@ -256,6 +280,8 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     ProgressiveMatrices: _progressive_matrices,
     DynamicObjects: _dynamic_objects,
     ObjectFrames: _object_frames,
+    CanvasRules: _canvas_rules,
+    SyntheticVisualReasoning: _visual_reasoning,
     Copying: copying,
     Adding: adding,
     SymbolSequences: symbol_sequences,
