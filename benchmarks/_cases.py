@@ -8,6 +8,7 @@ from typing import Final, final
 REASONERS: Final = (
     *("esbn", "transformer", "lstm"),
     *("ntm", "mnm", "rn", "trn", "predinet", "corelnet", "deep-sets"),
+    *("abstractor", "relational-convolution", "ocra", "slot-abstractor"),
 )
 TASKS: Final = (
     "same-different",

@@ -20,7 +20,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from benchmarks.straightforward_reasoners import FEATURES, HIDDEN, MNM, OF_A_LENGTH, REASONERS
+from benchmarks.straightforward_reasoners import (
+    DEFAULT_WEIGHTS,
+    FEATURES,
+    HIDDEN,
+    OF_A_LENGTH,
+    REASONERS,
+)
 from farfield.core import Problems
 
 LEARNING_RATE = 5e-4
@@ -93,7 +99,7 @@ class Network(nn.Module):
 def initialize(network: Network) -> None:
     """Initialize by Kaiming before a ReLU or softplus, else by Xavier; biases at zero (A.3).
 
-    The MNM keeps PyTorch's initial weights, except its output layer.
+    Some reasoners keep PyTorch's initial weights, except their output layer.
     """
     for name, parameter in network.named_parameters():
         if "confidence" in name or "context" in name or kept(network, name):
@@ -118,7 +124,9 @@ def initialize(network: Network) -> None:
 def kept(network: Network, name: str) -> bool:
     """Check whether a parameter keeps PyTorch's initialization."""
     return (
-        isinstance(network.reasoner, MNM) and name.startswith("reasoner") and "output" not in name
+        isinstance(network.reasoner, DEFAULT_WEIGHTS)
+        and name.startswith("reasoner")
+        and "output" not in name
     )
 
 

@@ -17,7 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-FEATURES = 128
+from benchmarks.straightforward_relations import FEATURES, OVER_OBJECTS
+
 HIDDEN = 512
 KEY = 256
 
@@ -340,7 +341,10 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
     "rn": RN,
     "transformer": Transformer,
     "trn": TRN,
+    **OVER_OBJECTS,
 }
 """Reasoners by name."""
+DEFAULT_WEIGHTS: Final = (MNM, *OVER_OBJECTS.values())
+"""Reasoners whose layers, except the last, keep PyTorch's first weights."""
 OF_A_LENGTH: Final = (CoRelNet, PrediNet, Transformer)
 """Reasoners for sequences of one length."""

@@ -158,6 +158,7 @@ from farfield.models import (
     SRAN,
     SRCNN,
     TRN,
+    AbstractorNet,
     ActorCritic,
     AnchoredRegression,
     BottleneckMLP,
@@ -172,6 +173,7 @@ from farfield.models import (
     PrediNet,
     QuantileAgent,
     QuickCNN,
+    RelConvNet,
     ResizedSequence,
     ResNet,
     ResNetDiscriminator,
@@ -1137,6 +1139,10 @@ MODULES = {
         head_size=3,
         feedforward_size=5,
     ),
+    "AbstractorNet": drawing_from(AbstractorNet, FEATURES, OUTPUTS, num_symbols=3, hidden_size=5),
+    "RelConvNet": drawing_from(
+        RelConvNet, FEATURES, OUTPUTS, num_groups=2, group_size=2, num_filters=3, hidden_size=5
+    ),
     "LikenessNet": drawing_from(
         LikenessNet,
         16,
@@ -1284,6 +1290,16 @@ MODULES = {
         split=True,
         inputs=(torch.rand(BATCH, 2, 4, 6, generator=generator(7)),),
         shape=(BATCH, 2, 8),
+    ),
+    "SlotEncoder, white ground": drawing_from(
+        SlotEncoder,
+        (2, 4, 6),
+        num_slots=2,
+        num_features=4,
+        num_halvings=1,
+        white_ground=True,
+        inputs=(torch.rand(BATCH, 2, 4, 6, generator=generator(7)),),
+        shape=(BATCH, 2, 4),
     ),
     "SlotDecoder": drawing_from(
         SlotDecoder, (8, 8), FEATURES, channels=3, num_doublings=1, shape=(BATCH, 8, 8)

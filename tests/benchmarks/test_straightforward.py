@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from benchmarks.straightforward_relations import OVER_OBJECTS
 
 from benchmarks import _cases, straightforward, straightforward_reasoners
 from each import some
@@ -13,6 +14,7 @@ from farfield.tasks import TASKS, TRAINING
 
 CASES = [(reasoner, task) for reasoner in _cases.REASONERS for task in _cases.TASKS]
 SHOWN = [(reasoner, "distribution-of-three") for reasoner in ("esbn", "transformer", "rn")]
+SHOWN += [(reasoner, "same-different") for reasoner in OVER_OBJECTS]
 
 LIBRARY_NAMES = {
     "encoder.0": "encoder.conv1",

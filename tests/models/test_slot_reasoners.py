@@ -174,6 +174,15 @@ def test_an_element_is_the_mean_of_features_and_of_positions_under_a_slot() -> N
     assert plain.state_dict().keys() == split.state_dict().keys()
 
 
+def test_white_ground_has_no_features_at_first() -> None:
+    plain, own = encoder(split=True), encoder(split=True, white_ground=True)
+    ground, dark = torch.ones(2, 8, 8), torch.zeros(2, 8, 8)
+    assert not own._map(ground).any()
+    assert own._map(dark).any()
+    assert plain._map(ground).any()
+    assert not own(ground)[..., :4].any()  # contents
+
+
 def test_masks_of_the_decoder_sum_to_one() -> None:
     decoder = SlotDecoder((3, 8, 8), 4, channels=5, num_doublings=2)
     assert decoder(slots(size=4)).shape == (3, 3, 8, 8)

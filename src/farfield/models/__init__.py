@@ -31,6 +31,8 @@ from farfield.models._memory_reasoners import MNM as MNM
 from farfield.models._memory_reasoners import NTM as NTM
 from farfield.models._recurrent_scorers import LSTMScorer as LSTMScorer
 from farfield.models._recurrent_scorers import SlotwiseScorer as SlotwiseScorer
+from farfield.models._relational_readers import AbstractorNet as AbstractorNet
+from farfield.models._relational_readers import RelConvNet as RelConvNet
 from farfield.models._relations import RN as RN
 from farfield.models._relations import TRN as TRN
 from farfield.models._relations import CoRelNet as CoRelNet
@@ -44,14 +46,18 @@ from farfield.models._slot_reasoners import OCRA as OCRA
 from farfield.models._slot_reasoners import SlotAbstractor as SlotAbstractor
 
 REASONERS: Final[dict[str, type[nn.Module]]] = {
+    "abstractor": AbstractorNet,
     "corelnet": CoRelNet,
     "deep-sets": DeepSets,
     "esbn": ESBN,
     "lstm": LSTM,
     "mnm": MNM,
     "ntm": NTM,
+    "ocra": OCRA,
     "predinet": PrediNet,
+    "relational-convolution": RelConvNet,
     "rn": RN,
+    "slot-abstractor": SlotAbstractor,
     "transformer": Transformer,
     "trn": TRN,
 }

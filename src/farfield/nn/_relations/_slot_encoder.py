@@ -14,6 +14,7 @@ from farfield.functional.internal import (
     as_fractions,
     default_layer,
     fan_in_uniform_,
+    kaiming_normal_,
     uninitialized,
 )
 from farfield.nn._encoders._analogy_encoder import map_coordinates
@@ -43,6 +44,9 @@ class SlotEncoder(nn.Module):
         split: Whether an element is the mean features and the mean code of positions under
             the attention of a slot, side by side, as `farfield.models.OCRA` reads them; otherwise
             it is the slot, which `SlotDecoder` reads. Parameters are the same.
+        white_ground: Whether pictures are dark objects on white ground: a pixel counts by its
+            darkness, and the convolutions start Kaiming normal with biases of 0, so that empty
+            ground has no features. Otherwise both are as published.
 
     Shape:
         `(item, *item_shape)`, uint8 of 0…255 or floating-point of 0…1, to
@@ -74,16 +78,18 @@ class SlotEncoder(nn.Module):
         num_features: Size = 64,
         num_halvings: _Halvings = 0,
         split: bool = False,
+        white_ground: bool = False,
         **options: Unpack[FactoryOptions],
     ) -> None:
         super().__init__()
         generator = options["generator"]
         channels, _, _ = image_shape(item_shape)
+        draw = kaiming_normal_ if white_ground else fan_in_uniform_
         self.item_shape = tuple(item_shape)
-        self.num_elements, self.split = num_slots, split
+        self.num_elements, self.split, self.white_ground = num_slots, split, white_ground
         self.out_features = num_features * (1 + split)
         self.convolutions = nn.ModuleList(
-            fan_in_uniform_(
+            draw(
                 uninitialized(
                     nn.Conv2d,
                     num_features if layer else channels,
@@ -118,6 +124,7 @@ class SlotEncoder(nn.Module):
     def _map(self, items: Tensor) -> Float[Tensor, "item feature row column"]:
         check_items(items, self.item_shape)
         shown = as_fractions(items, self.norm.weight.dtype)
+        shown = 1 - shown if self.white_ground else shown
         hidden = shown if shown.ndim == 4 else shown.unsqueeze(1)
         for convolution in self.convolutions:
             hidden = convolution(hidden).relu()
