@@ -87,7 +87,7 @@ KINDS = {
     "figures": FIGURES,
 }
 FIELDS = "--task.withheld 98 --task.max-problems 40 --model.hidden-size 8 --recipe.steps 3"
-*FIRST, LAST = *SET_LAYERS, *CLASSIFIERS, *MAP_READERS
+*FIRST, LAST = *SET_LAYERS, *REASONERS, *CLASSIFIERS, *MAP_READERS
 SINGLE = f"{', '.join(FIRST)} or {LAST}"
 TRAIN = (
     f"train --task same-different --model lstm --encoder random --context none --workers 1 {FIELDS}"
@@ -362,9 +362,9 @@ def test_train_says_what_a_classifier_of_single_items_takes(
 @pytest.mark.parametrize(
     "task, model, fitting",
     [
-        ("digits", "esbn", SINGLE),
+        ("digits", "wren", SINGLE),
         ("digits", "rims", SINGLE),
-        ("vaec-scale", "lstm", ", ".join([*SCORERS, "neural-interpreter or pre-norm-transformer"])),
+        ("vaec-scale", "rims", ", ".join([*SCORERS, *SET_LAYERS, *REASONERS][:-1]) + " or trn"),
         ("object-frames", "esbn", "a network of farfield.experiments"),
     ],
 )
@@ -382,7 +382,7 @@ def test_train_says_which_models_support_the_task(
         ((16,), 6, {**SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}),
         ((3, 32, 32), 6, {**SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}),
         ((32, 32), 2, {**SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}),
-        ((3, 32, 32), 1, {**SET_LAYERS, **CLASSIFIERS, **MAP_READERS}),
+        ((3, 32, 32), 1, {**SET_LAYERS, **REASONERS, **CLASSIFIERS, **MAP_READERS}),
     ],
 )
 def test_a_task_of_one_s_own_is_learned_with_every_model_that_can_read_it(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, TypeVar, get_type_hints
+from typing import Annotated, Any, Final, Literal, TypeVar, get_origin, get_type_hints
 
 import docstring_parser
 import tyro
@@ -113,8 +113,12 @@ def options_of_task(task: Any) -> Any:
         task: The class of the task.
     """
     hints = get_type_hints(task)
-    fields = [(f.name, hints[f.name], f.default) for f in dataclasses.fields(task)]
-    return plain_dataclass("Task", [field for field in fields if field[1] in PLAIN], task)
+    fields = [
+        (field.name, hint, field.default)
+        for field in dataclasses.fields(task)
+        if (hint := hints[field.name]) in PLAIN or get_origin(hint) is Literal
+    ]
+    return plain_dataclass("Task", fields, task)
 
 
 def fields_of_task(
@@ -172,11 +176,11 @@ def plain_dataclass(name: str, fields: Sequence[tuple[str, Any, Any]], described
 
 
 MODELS: Final[dict[Reading, dict[str, type[nn.Module]]]] = {
-    "elements": SET_LAYERS,
+    "elements": {**SET_LAYERS, **REASONERS},
     "item": CLASSIFIERS,
     "maps": MAP_READERS,
     "group": {**REASONERS, **SET_LAYERS},
-    "candidates": {**SCORERS, **SET_LAYERS},
+    "candidates": {**SCORERS, **SET_LAYERS, **REASONERS},
     "sequence": SEQUENCE_LAYERS,
     "items": {},
     "restoration": RESTORERS,

@@ -64,7 +64,7 @@ from farfield.experiments.internal import (
 )
 from farfield.metrics import mean_and_standard_error
 from farfield.metrics.internal import measure_of
-from farfield.models import PreActResNet, ResNetDiscriminator, ResNetGenerator
+from farfield.models import REASONERS, PreActResNet, ResNetDiscriminator, ResNetGenerator
 from farfield.models.internal import ReadsMemberships
 from farfield.nn import (
     CONTEXTS,
@@ -72,6 +72,7 @@ from farfield.nn import (
     SEQUENCE_LAYERS,
     MapNormalizer,
     PatchEncoder,
+    SlotEncoder,
     Standardize,
 )
 from farfield.nn.internal import SET_LAYERS
@@ -132,6 +133,9 @@ JUDGE_RECIPE = Recipe(
     schedule=Cosine(),
 )
 """Recipe of the classifier that judges generated images, as in the narrow GANs of lamb2022."""
+
+SLOTS = Spec(SlotEncoder, num_halvings=4, num_features=32, split=True, white_ground=True)
+"""Slot encoder of webb2021/objects; a step of the published sizes takes seconds."""
 
 WIDTH = "num_features"
 """Option of a layer from set to set; by default, the option of the embeddings."""
@@ -325,11 +329,12 @@ def _first_options(task: Any) -> Any:
     return options(withheld=WITHHELD) if is_all_near and "withheld" in names else options()
 
 
-def _usual_encoder(task: ProblemTask, reading: Reading) -> str:
+def _usual_encoder(task: ProblemTask, reading: Reading, is_reasoner: bool) -> str:
     """Choose the encoder that the papers use for the items and the reading of a task."""
     form = form_of(task)
     if reading == "elements":
-        return "patch" if "height" in form.axes else "component"
+        parts = "slot" if is_reasoner else "patch"
+        return parts if "height" in form.axes else "component"
     if form.axes == ("word",):
         return "word"
     if form.arrangement == "sequence":
@@ -350,12 +355,16 @@ def _network(
 
     Where a task gives more than the first item, a network in order goes on from its own answers.
     """
+    is_reasoner = part.cls in REASONERS.values()
     if isinstance(part.cls, ReadsMemberships):
         usual = "figure"
+    elif isinstance(task, Environment):
+        usual = "planes"
     else:
-        usual = "planes" if isinstance(task, Environment) else _usual_encoder(task, reading)
+        usual = _usual_encoder(task, reading, is_reasoner)
     encoder = Spec(find("encoder", command.encoder or usual, ENCODERS))
-    if reading in ("group", "candidates"):
+    encoder = SLOTS if encoder.cls is SlotEncoder else encoder
+    if reading in ("group", "candidates") or is_reasoner:
         return _network_in_context(reading, part, encoder, command)
     if command.context not in (None, "none"):
         raise ValueError(
