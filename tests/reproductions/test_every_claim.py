@@ -485,6 +485,7 @@ DIFFERING = {
     "core dropout objective tied": "ren2017/ptb-beyond",
     "core encoder learning_rate": "lamb2022/dispute algorithms",
     "context reasoner": "webb2021/grids",
+    "context encoder reasoner scorer": "webb2021/objects",
     "core learning_rate": "lamb2022/state",
     "core learning_rate model": "lamb2022/series",
     "core encoder learning_rate steps": "gondal2021/digits",

@@ -496,7 +496,7 @@ def fitted(
     fitting, misfits = list[tuple[Item, Experiment]](), list[Misfit]()
     for item in asked.items:
         reason: str | None = f"its network has no {asked.part}; a learning rule fits"
-        if hasattr(item.experiment.model, asked.part) or not isinstance(own, Spec):
+        if hasattr(item.experiment.model, item.field_of(asked.part)) or not isinstance(own, Spec):
             experiment = item.experiment_with(asked.part, own)
             reason = _reason(experiment)
         if reason is None:

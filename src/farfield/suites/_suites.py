@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, final
 
-from farfield.experiments import Experiment, Spec
+from farfield.experiments import Experiment, ScoringNetwork, Spec
 from farfield.objectives import EarlyStopping, Objective, Supervised
 from farfield.reproductions import TABLES, Budget, Claim
 from farfield.tasks.internal import domains_of
@@ -22,6 +22,7 @@ _ADDING, _LONGER, _MORE = (
 )  # fmt: skip
 _NARROW, _REGIONS = "lamb2022/domains-narrow", "lamb2022/domains-vaec"
 _STATE, _SERIES, _SETS = "lamb2022/state", "lamb2022/series", "lamb2022/algorithms"
+_OBJECTS = "webb2021/objects"
 _RECURRENT = (
     "as torch.nn.LSTM with batch_first: forward(x) gives (outputs, state) for "
     "x (batch, time, input_size), and it has hidden_size"
@@ -73,6 +74,15 @@ class Item:
         """Names of the regimes to show."""
         return self.regimes or tuple(regime.name for regime in self.experiment.regimes)
 
+    def field_of(self, part: str) -> str:
+        """Return the field of its network for a part: a network of candidates has a scorer.
+
+        Args:
+            part: Which part of the network a module is, e.g. `"reasoner"`.
+        """
+        scores = part == "reasoner" and isinstance(self.experiment.model, ScoringNetwork)
+        return "scorer" if scores else part
+
     def experiment_with(self, part: str, own: Spec | Objective) -> Experiment:
         """Build the experiment of its cell with another module or another learning rule.
 
@@ -86,7 +96,7 @@ class Item:
         cell, model, recipe = self.experiment, self.experiment.model, self.experiment.recipe
         rule = Supervised() if isinstance(own, Spec) else own
         if isinstance(own, Spec):
-            model = dataclasses.replace(model, **{part: own})  # type: ignore[type-var]
+            model = dataclasses.replace(model, **{self.field_of(part): own})  # type: ignore[type-var]
         if getattr(rule, "by_domain", False):
             domains = len(domains_of(cell.task))
             recipe = dataclasses.replace(recipe, batch_size=max(1, recipe.batch_size // domains))
@@ -152,6 +162,25 @@ SUITES: Final[dict[str, Suite]] = {
         reads="forward(z) gives (batch, num_outputs) for z (batch, time, in_features)",
         seeds=2,
         items=(Item("same rule", "webb2021/grids", "corelnet/new-tasks"),),
+    ),
+    "objects": Suite(
+        about="Relations of several objects in one picture, in other sizes, shapes and numbers",
+        part="reasoner",
+        reads=(
+            "forward(z) gives (batch, num_outputs) for slots z (batch, time, in_features): "
+            "content, then position"
+        ),
+        seeds=1,
+        items=tuple(
+            Item(group, _OBJECTS, f"{group}/corelnet+tcn/{test}")
+            for group, test in {
+                "same-different": "withheld-50",
+                "match-to-sample": "withheld-50",
+                "svrt-1": "test",
+                "svrt-4": "test",
+                "svrt-22": "test",
+            }.items()
+        ),
     ),
     "varied": Suite(
         about="Rules over images, where noise, shift, size, turn, light, font and hand vary",

@@ -12,18 +12,22 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple, final
 
-from farfield.experiments import Experiment, Network, Recipe, Spec
+from farfield.experiments import Experiment, Network, Recipe, ScoringNetwork, Spec
 from farfield.models import (
     ESBN,
     LSTM,
     MNM,
     NTM,
+    OCRA,
     RN,
     TRN,
+    AbstractorNet,
     CoRelNet,
     DeepSets,
     LikenessNet,
     PrediNet,
+    RelConvNet,
+    SlotAbstractor,
     Transformer,
 )
 from farfield.nn import (
@@ -34,6 +38,7 @@ from farfield.nn import (
     PlanesEncoder,
     PoseEncoder,
     RandomEncoder,
+    SlotEncoder,
 )
 from farfield.objectives import Reconstructing, Supervised
 from farfield.reproductions._by_hand import BY_HAND, by_hand
@@ -41,6 +46,7 @@ from farfield.reproductions._grid import Cell
 from farfield.tasks import (
     VARIATIONS,
     AllSame,
+    CanvasRules,
     DistributionOfN,
     DistributionOfThree,
     GlyphSet,
@@ -51,6 +57,7 @@ from farfield.tasks import (
     ProblemTask,
     RelationalMatchToSample,
     SameDifferent,
+    SyntheticVisualReasoning,
     TintedSameDifferent,
     TripleMatchToSample,
 )
@@ -150,8 +157,12 @@ REASONERS: Final[dict[str, Spec]] = {
     "LikenessNet": Spec(LikenessNet),
     "Mean": Spec(DeepSets),
     "Maximum": Spec(DeepSets, maximum=True),
+    "Abstractor": Spec(AbstractorNet),
+    "Relational convolution": Spec(RelConvNet),
+    "OCRA": Spec(OCRA),
+    "Slot Abstractor": Spec(SlotAbstractor),
 }
-"""Reasoners as rows name them; the paper has none of the last four."""
+"""Reasoners as rows name them; the paper has none of the last eight."""
 
 MORE_PROBLEMS: Final = 100_000
 """Training problems of Table 13."""
@@ -308,6 +319,11 @@ GRIDS_STEPS: Final = 1_000
 """Steps of `webb2021/grids`: about eleven epochs, a minute or two of a core."""
 GRID_ENCODER: Final = Spec(PlanesEncoder, convolutions=((32, 4, 2), (32, 4, 2), (32, 3, 1)))
 """Encoder of `webb2021/grids`: three convolutions on channels of colors."""
+OBJECTS_STEPS: Final = 500
+"""Steps of `webb2021/objects`: a minute or two of a core. Published steps take hours of a GPU."""
+OBJECTS_BATCH: Final = 16
+SLOTS: Final = Spec(SlotEncoder, num_halvings=4, num_features=32, split=True, white_ground=True)
+"""Encoder of `webb2021/objects`: maps of 8×8 of half the published features."""
 VARIED: Final = "varied-"
 """Prefix of the groups of `webb2021/variations` in which training varies."""
 
@@ -332,6 +348,18 @@ HARDEST: Final[dict[str, ProblemTask]] = {
     "distribution-of-n": DistributionOfN(row_length=20, withheld=79),
 }
 """Tasks at their hardest, by group; the paper's at the hardest regime of Tables 9 to 12."""
+
+OBJECTS: Final[dict[str, ProblemTask]] = {
+    "same-different": CanvasRules(withheld=50, max_problems=1_000),
+    "match-to-sample": CanvasRules(
+        rule="relational-match-to-sample", withheld=50, max_problems=1_000
+    ),
+    **{
+        f"svrt-{problem}": SyntheticVisualReasoning(problem=problem, test_problems=500)
+        for problem in (1, 4, 22)
+    },
+}
+"""Tasks of several objects in one picture, by group."""
 
 VARIANTS: Final[dict[str, ProblemTask]] = {
     "all-same-6": AllSame(num_images=6, withheld=90),
@@ -378,6 +406,31 @@ def grids(cell: Cell) -> Experiment:
     experiment = _on(task, cell, GRIDS_STEPS)
     model = dataclasses.replace(experiment.model, encoder=GRID_ENCODER)  # type: ignore[type-var]
     return dataclasses.replace(experiment, model=model)
+
+
+def objects(cell: Cell) -> Experiment:
+    """Build the experiment of a cell of `webb2021/objects`: a reasoner over slots of a picture.
+
+    The row CNN has the convolutions and layers of the rule tasks on the picture as a whole.
+    """
+    task = OBJECTS[cell.group]
+    if cell.row == BY_HAND:
+        return by_hand(task)
+    row = _parse_row(cell.row)
+    plain = row.reasoner == "CNN"
+    reasoner = Spec(DeepSets) if plain else REASONERS[row.reasoner]
+    encoder = Spec(ConvEncoder) if plain else SLOTS
+    context = CONTEXTS[row.context]
+    model: Network | ScoringNetwork
+    if isinstance(task, CanvasRules):
+        model = ScoringNetwork(scorer=reasoner, encoder=encoder, context=context)
+    else:
+        model = Network(reasoner=reasoner, encoder=encoder, context=context)
+    return Experiment(
+        task=task,
+        model=model,
+        recipe=Recipe(steps=OBJECTS_STEPS, learning_rate=LEARNING_RATE, batch_size=OBJECTS_BATCH),
+    )
 
 
 def variations(cell: Cell) -> Experiment:
