@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from each import each
 from farfield.experiments import ByHand, Experiment, Recipe
@@ -17,11 +18,11 @@ from farfield.experiments.internal import array_digest
 from farfield.reports import export
 from farfield.reports._export._export import load_reasons, options_of
 from farfield.reports._export._figure_export import PAPER_DIGEST
-from farfield.reports._export._index import goals_of_table
+from farfield.reports._export._index import goals_of_table, score_lines
 from farfield.reports._export._recorded import Recorded, recorded_reports
 from farfield.reports._report._levels import Levels
 from farfield.reports.internal import load_export, results_pages
-from farfield.reproductions import TABLES, Budget, Table, Verdict
+from farfield.reproductions import TABLES, Budget, Table, Unpublished, Verdict
 from farfield.reproductions.internal import Confirmation
 from farfield.tasks import GlyphSet
 from reproductions import made_up
@@ -156,6 +157,34 @@ def test_a_goal_is_shown_with_what_its_star_lacks(tmp_path, percent, by_hand, si
     reports = recorded_reports(table, tmp_path / f"{key}.jsonl", Levels())
     link, shown = f"[{key}](webb2021.md#beyond)", "ESBN (conv) + whitening, m = 98"
     assert goals_of_table(key, reports) == [[link, sign, shown, "first recipe", confirmation]]
+
+
+def test_every_goal_is_shown_with_its_scores(tmp_path):
+    """Of two networks with an interval, of one without; a goal without a record is not run."""
+    table = TABLES["webb2021/not-identical"].select("same-different/likenessnet-pose/*")
+    two, one = (claim.name for claim in table.claims)
+    percents = {two: [90.0, 92.0], one: [70.0]}
+
+    def find(claim):
+        steps = claim.experiment.recipe.steps
+        return made_up.records(claim, percents[claim.name], steps=steps)
+
+    export(table, find, tmp_path)
+    lines = score_lines(Recorded(tmp_path))
+    link, name = "[webb2021/not-identical](webb2021.md#not-identical)", "LikenessNet (pose)"
+    first = f"| {link} | Same/different: {name}, noise-16-shift-2-size-15-turn-15 | ≥ 95.0 | "
+    second = f"| {link} | Same/different: {name}, noise-16-shift-2-font | ≥ 80.0 | "
+    low, high = stats.t.interval(0.95, 1, 91, 1)
+    found = {line.partition(" | underpowered |")[0] for line in lines}
+    assert f"{first}91.0 ± 1.0 (2) \\[{max(low, 0):.1f}, {min(high, 100):.1f}\\]" in found
+    assert f"{second}70.0 (1)" in found
+    other = "Identity rules"
+    assert f"{first.replace('Same/different', other)}– | not run |" in lines
+    goals = [
+        claim for table in TABLES.values() for claim in table.claims
+        if isinstance(claim.published, Unpublished) and claim.published.goal is not None
+    ]  # fmt: skip
+    assert sum(line.startswith("| [") for line in lines) == len(goals)
 
 
 def test_a_reason_stands_for_all_cells_that_it_names(tmp_path):

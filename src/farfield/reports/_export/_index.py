@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import quote
 
 from farfield._text import fixed
+from farfield.metrics.internal import measure_of
 from farfield.reports._export._coverage import Coverage, is_full
 from farfield.reports._export._export import Reason
 from farfield.reports._export._recorded import Kind, Recorded
@@ -16,7 +17,7 @@ from farfield.reports._report._report import Report, Row
 from farfield.reports._report._text import UNCOMMITTED, UNKNOWN, is_uncommitted, is_unknown
 from farfield.reports._tables._grid import DIFFERENT, GOALS, JUDGED, SIGNS, recipe_of
 from farfield.reports._tables._markdown import as_words, table_line
-from farfield.reproductions import Claim, Published, Unpublished, Verdict
+from farfield.reproductions import TABLES, Claim, Published, Unpublished, Verdict
 
 RECIPE: Final = (
     "A *recipe* is a way of training; its number counts the recipes that were tried with the "
@@ -37,6 +38,54 @@ def goal_lines(recorded: Recorded) -> list[str]:
     table = [line for one in recorded.reports.items() for line in goals_of_table(*one)]
     head = ("goals of", "verdict", "row, columns", "recipe", "confirmation")
     return [*lines, *map(table_line, (head, ("---",) * len(head), *table))] if table else lines
+
+
+SCORES: Final = (
+    "Every goal with its scores: *measured* is the mean of the networks (their number), with the "
+    "95 % interval where there are two or more. *Underpowered* are fewer networks or steps than a "
+    "verdict takes. The goal of forecasts is on [their "
+    "page](../../benchmarks/results/forecast/forecast.md)."
+)
+"""Columns of the scores of goals in words."""
+
+
+def score_lines(recorded: Recorded) -> list[str]:
+    """List the lines of the table of all goals with their scores, run or not.
+
+    Args:
+        recorded: Recorded runs.
+    """
+    table = []
+    for key, one in TABLES.items():
+        for claim in one.claims:
+            if text.goal(claim) == text.MISSING:
+                continue
+            row = recorded.row(claim)
+            verdict = Verdict.NOT_RUN if row is None else row.judgement.verdict
+            table.append(
+                [
+                    table_link(key),
+                    as_words(f"{claim.subject}: {claim.row}, {claim.column}"),
+                    text.goal(claim),
+                    text.MISSING if row is None else as_words(_measured(row)),
+                    verdict.value,
+                ]
+            )
+    head = ("goals of", "row, column", "goal", "measured", "state")
+    return [SCORES, "", *map(table_line, (head, ("---",) * len(head), *table))]
+
+
+def _measured(row: Row) -> str:
+    """Write the mean of the networks of a goal, and its interval if there are two or more."""
+    claim, values = row.claim, row.values
+    said = text.ours(row)
+    if len(values) < 2:
+        return said
+    ends = measure_of(claim.metric).interval(
+        values, scale=claim.published.scale, confidence=claim.rule.confidence
+    )
+    digits = claim.published.decimals[0]
+    return f"{said} [{fixed(ends.low, digits)}, {fixed(ends.high, digits)}]"
 
 
 def goals_of_table(key: str, reports: Mapping[Kind, Report]) -> list[list[str]]:
@@ -204,6 +253,8 @@ def index_page(
         "## Goals of our own",
         "",
         *goal_lines(recorded),
+        "",
+        *score_lines(recorded),
         "",
         *_pictures(recorded, folder),
     ]
