@@ -425,7 +425,7 @@ def test_list_says_how_tasks_are_read_and_models_read(farfield) -> None:
     assert "Read as: maps, group, sequence." in lines["sort-of-clevr"]
     assert "Reads: item." in lines["preact-resnet"]
     assert "Reads: maps." in lines["rn-reader"]
-    assert "Reads: group." in lines["esbn"]
+    assert "Reads: elements, group, candidates." in lines["esbn"]
     assert "Reads: sequence." in lines["rims"]
     assert "Reads: elements, group, candidates." in lines["neural-interpreter"]
 
