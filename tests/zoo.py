@@ -2232,6 +2232,8 @@ LEARNING_RULES = {
     "fairness",
     "pseudo_label_loss",
     "adversarial_direction",
+    "box_around",
+    "check_bounds",
     "vat_loss",
     "consistency",
     "label_smoothing",

@@ -31,6 +31,9 @@ class Linear(nn.Module):
         return self.layer(items[index].flatten(1))
 
 
+ONE_STEP = {"eps": 0.1, "steps": 1, "step_size": 0.1, "of": "x"}
+
+
 def drawn(seed: int, *, bounds: tuple[float, float] = (0.0, 1.0)) -> Problems:
     """Seven problems of two items of three numbers, some items in several."""
     source = torch.Generator().manual_seed(seed)
@@ -184,3 +187,11 @@ def test_symbols_have_no_slope(unchecked) -> None:
     for attack in (FGSM(eps=0.1, of="x"), PGD(eps=0.1, steps=1, step_size=0.1, of="x")):
         with pytest.raises(ValueError, match="items must be uint8 of 0…255 or floating-point"):
             attack(Linear(1, 2), symbols, cross_entropy, stream(0))
+
+
+@pytest.mark.parametrize(
+    "make", [lambda **b: FGSM(eps=0.1, of="x", **b), lambda **b: PGD(**ONE_STEP, **b)]
+)
+def test_bounds_that_hold_nothing_are_refused(make) -> None:
+    with pytest.raises(ValueError, match=r"bounds must be a number and a larger one, got \(1.0, 0"):
+        make(bounds=(1.0, 0.0))

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from farfield.core import Problems, Stream
 from farfield.core.internal import Checked, Limits, NonNegativeFloat, PositiveFloat, Size
-from farfield.functional.internal import as_fractions, square_mask
+from farfield.functional.internal import as_fractions, box_around, check_bounds, square_mask
 from farfield.tasks import Regime
 from farfield.tasks.internal import axes_of
 
@@ -51,6 +51,10 @@ class FGSM(Checked):
     eps: PositiveFloat
     of: str
     bounds: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_bounds(self.bounds)
 
     @property
     def regime(self) -> Regime:
@@ -107,6 +111,10 @@ class PGD(Checked):
     random_start: bool = True
     bounds: tuple[float, float] | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_bounds(self.bounds)
+
     @property
     def regime(self) -> Regime:
         """Regime of attacked problems."""
@@ -137,14 +145,8 @@ def _start(
 ) -> tuple[Problems, tuple[Tensor, Tensor]]:
     """Give each problem separate items as numbers; return their least and largest values too."""
     problems = problems.unshared()
-    items = problems.table()
-    if items.dtype == torch.uint8:
-        bounds = (0.0, 1.0)
-    items = as_fractions(items)
-    box = (items - eps, items + eps)
-    if bounds is not None:
-        box = (box[0].clamp(*bounds), box[1].clamp(*bounds))
-    return dataclasses.replace(problems, items=items), box
+    items, *box = box_around(problems.table(), eps, bounds)
+    return dataclasses.replace(problems, items=items), (box[0], box[1])
 
 
 def _step(

@@ -47,6 +47,8 @@ from farfield.functional._images._overlay import square_mask as square_mask
 from farfield.functional._images._pixels import MeanImages as MeanImages
 from farfield.functional._images._pixels import PixelSpectrum as PixelSpectrum
 from farfield.functional._images._pixels import as_fractions as as_fractions
+from farfield.functional._images._pixels import box_around as box_around
+from farfield.functional._images._pixels import check_bounds as check_bounds
 from farfield.functional._images._pixels import rgb_to_ycbcr as rgb_to_ycbcr
 from farfield.functional._images._pixels import ycbcr_to_rgb as ycbcr_to_rgb
 from farfield.functional._images._pixels import zca_matrix as zca_matrix

@@ -30,6 +30,38 @@ def as_fractions(
     return items if dtype is None else items.to(dtype)
 
 
+def check_bounds(bounds: tuple[float, float] | None) -> None:
+    """Raise `ValueError` unless the least number of an item is below the largest.
+
+    Args:
+        bounds: Least and largest number of an item; `None` for no bounds.
+    """
+    if bounds is not None and not bounds[0] < bounds[1]:
+        raise ValueError(f"bounds must be a number and a larger one, got {bounds}")
+
+
+def box_around(
+    items: Tensor, eps: float, bounds: tuple[float, float] | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Compute items as real numbers, and the least and largest numbers of a box around them.
+
+    Args:
+        items: Items; bytes are taken as fractions 0…1, and stay within them.
+        eps: Largest change of a number.
+        bounds: Least and largest number of an item; `None` for no bounds.
+
+    Raises:
+        ValueError: If the items are neither floating-point numbers nor bytes.
+    """
+    if items.dtype == torch.uint8:
+        bounds = (0.0, 1.0)
+    items = as_fractions(items)
+    low, high = items - eps, items + eps
+    if bounds is not None:
+        low, high = low.clamp(*bounds), high.clamp(*bounds)
+    return items, low, high
+
+
 @final
 class MeanImages(NamedTuple):
     """Means over images, pixel by pixel, as fractions 0…1 (ren2017, section 4.1).
