@@ -608,6 +608,7 @@ SCHEDULES = [
     (Warmup(fraction=0.25), {"warmup"}),
     (Warmup(fraction=0.25, then=Cosine()), {"warmup", "cosine_decay"}),
     (Cosine(span=0.5), {"schedule"}),
+    (Cosine(first=0.5, again=0.1), {"schedule"}),
     (Warmup(fraction=0.25, then=Cosine(span=0.5)), {"schedule"}),
     (Steps(factors=((0.5, 0.1),)), {"schedule"}),
 ]

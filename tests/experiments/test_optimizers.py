@@ -74,6 +74,8 @@ def test_torch_is_given_what_the_description_says(name: str) -> None:
         (lambda: SGD(momentum=-0.9), "momentum must be"),
         (lambda: SGD(nesterov=True), "momentum must be above 0 with nesterov, got 0.0"),
         (lambda: RMSprop(alpha=1.0), "alpha must be"),
+        (lambda: Cosine(first=0.0), "first must be"),
+        (lambda: Cosine(again=1.5), "again must be"),
         (
             lambda: Cosine(span=0.0),
             "span must be a finite number above 0 and of at most 1, got 0.0",
@@ -98,6 +100,9 @@ def test_schedules_have_the_factors_of_their_formulas() -> None:
         [(1 + math.cos(math.pi * step / 8)) / 2 for step in range(8)]
     )
     assert factors(Cosine(span=0.5))[-1] > 0.5
+    assert Cosine().factor(8, 8) == 0
+    again = [(1 + math.cos(math.pi * 0.9 * step / 4)) / 2 for step in (0, 1, 2, 3, 2, 3, 2, 3)]
+    assert factors(Cosine(span=0.9, first=0.5, again=0.5)) == pytest.approx(again)
     assert factors(Steps(factors=((0.5, 0.1), (0.75, 0.01)))) == [1.0] * 4 + [0.1] * 2 + [0.01] * 2
     assert factors(Linear()) == [1 - step / 8 for step in range(8)]
     assert factors(Halving(after=0.5, every=0.25)) == [1.0] * 4 + [0.5] * 2 + [0.25] * 2

@@ -58,6 +58,7 @@ RULES = {
     "irm": IRM(warmup=0.3),
     "coral": CORAL(layer="core.layers.2", means=True),
     "swa": SWA(begin=0.3),
+    "fast-swa": SWA(begin=0.3, every=0.3),
     "swad": SWAD(objective=VREx(), converged=1, tolerated=1),
     "early": EarlyStopping(objective=VREx()),
 }
@@ -135,6 +136,16 @@ def test_swa_is_the_mean_of_the_last_weights(task: ArrayTask) -> None:
     expected = {name: sum(each[name] for each in seen[3:]) / 3 for name in seen[0]}
     torch.testing.assert_close(learner.weights()[0], expected)
     torch.testing.assert_close(weights_of(learner), seen[-1], rtol=0, atol=0)
+
+
+def test_swa_averages_weights_that_are_as_far_apart_as_said(task: ArrayTask) -> None:
+    rule = SWA(begin=0.3, every=0.3)
+    learner, seen = OneNetwork(experiment(task, rule, steps=10), 0), []
+    for step in range(10):
+        learner.update(step)
+        seen.append(weights_of(learner))
+    expected = {name: sum(seen[step][name] for step in (3, 5, 8)) / 3 for name in seen[0]}
+    torch.testing.assert_close(learner.weights()[0], expected)
 
 
 def test_swad_is_the_mean_of_the_segments_of_a_valley(

@@ -229,27 +229,36 @@ class Constant:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Cosine(Checked):
-    r"""A learning rate that falls as a cosine.
+    r"""A learning rate that falls as a cosine, and may repeat the end of its way down.
 
-    $$f(p) = \tfrac{1}{2}\left(1 + \cos(\pi s p)\right)$$
+    $$f(p) = \tfrac{1}{2}\left(1 + \cos(\pi s\, p / a)\right)$$
 
-    with $p$ the fraction of the steps that are done and $s$ the span.
+    with $p$ the fraction of the steps that are done, $s$ the span and $a$ the fraction of the run
+    that the way down takes. Behind it, the last part of the way, `again`, comes over and over.
 
     Args:
-        span: Fraction of the way down, from 1 to 0, that the run takes.
+        span: Fraction of the way down, from 1 to 0, that the run takes, or its first part.
+        first: Fraction of the run that the way down takes.
+        again: Fraction of the way down that is repeated behind it.
 
     Raises:
-        ValueError: If the span is out of range.
+        ValueError: If a number is out of range.
 
     Reference:
-        Loshchilov and Hutter 2017.
+        Loshchilov and Hutter 2017; Athiwaratkun et al. 2019, section 4, for the repetition.
     """
 
     span: Share = 1.0
+    first: Share = 1.0
+    again: Share = 1.0
 
     def factor(self, step: int, steps: int) -> float:
         """Compute the factor of the learning rate."""
-        return (1 + math.cos(math.pi * self.span * step / steps)) / 2
+        done, first = float(step), self.first * steps
+        if self.first < 1 and done >= first:
+            length = self.again * first
+            done = first - length + (done - first) % length
+        return (1 + math.cos(math.pi * self.span * done / first)) / 2
 
 
 @final
