@@ -41,8 +41,10 @@ from farfield.nn.internal import FrameDecoder
 from farfield.objectives import (
     ICT,
     OBJECTIVES,
+    SNTG,
     VAT,
     ActivationL1,
+    AdversarialTraining,
     CropAndFlip,
     Cutout,
     ManifoldMixup,
@@ -51,12 +53,23 @@ from farfield.objectives import (
     Objective,
     PiModel,
     TemporalEnsembling,
+    VAdD,
 )
 from farfield.tasks import DynamicObjects, ProblemTask
 from farfield.training.internal import OneNetwork, Stack
 from learners import check_together
 from plain import Plain
 from small import SMALL_LSTM, small_experiment
+
+WIDTHS: dict[str, tuple[int, ...]] = {
+    "encoder": (6,),
+    "reasoner": (2,),
+    "output": (2,),
+    "reader.core": (5, 8),
+    "hidden": (5,),
+    "predictor": (4,),
+}
+"""Shape of the output of a layer for one problem."""
 
 
 def learning_rules(layer: str, *, num_outputs: int) -> dict[str, Objective]:
@@ -75,6 +88,8 @@ def learning_rules(layer: str, *, num_outputs: int) -> dict[str, Objective]:
         "ict": {"layers": ("input", layer)},
         "manifold-mixup": {"layers": (layer,)},
         "mean-teacher": {"averages_buffers": True},
+        "sntg": {"objective": PiModel(), "layer": layer},
+        "vadd": {"layer": layer, "shape": WIDTHS[layer], "change": 0.2},
         "temporal-ensembling": {"num_outputs": num_outputs},
     }
     return {name: cls(**arguments.get(name, {})) for name, cls in OBJECTIVES.items()}
@@ -104,6 +119,9 @@ ROWS: dict[str, Objective] = {
     "pi-model": PiModel(noise=0.5, ramp=0.0),
     "temporal-ensembling": TemporalEnsembling(num_outputs=4, ramp=0.0),
     "vat": VAT(entropy=0.5, radius=1.0, step=1.0, iterations=2),
+    "adversarial-training": AdversarialTraining(eps=0.5, step_size=0.2, steps=2),
+    "vadd": VAdD(layer="reasoner", shape=(4,), change=0.5, ramp=0.0),
+    "sntg": SNTG(objective=MeanTeacher(decay=0.9, ramp=0.0), layer="reasoner", margin=9.0),
     "ict": ICT(),
     "ict-released": ICT(
         decay=0.6,
@@ -272,6 +290,10 @@ REFUSED: dict[str, tuple[set[str], str]] = {
         rule: (MECHANISMS.keys(), "validation must name a set that the task draws ")
         for rule in ("swad", "early-stopping")
     },
+    "sntg": (
+        {"esbn", "mnm", "sequence", "prediction"},
+        "layer must give one output of .*, a row for each problem|outputs must be logits",
+    ),
     "reconstructing": (MECHANISMS.keys() - {"mnm"}, "must have a method answer_and_error"),
     **{
         rule: ({"prediction"}, "outputs must be logits of classes for each target, ")
@@ -284,6 +306,10 @@ REFUSED: dict[str, tuple[set[str], str]] = {
             "vat",
         )
     },
+    "vadd": (
+        {"esbn", "mnm", "sequence", "prediction"},
+        "shape must be that of the layer for each of |outputs must be logits",
+    ),
 }
 """Mechanisms whose networks a rule refuses, and with which words."""
 UNTRAINED = {("prediction", "predicting-embeddings"): "decoder."}

@@ -1,6 +1,8 @@
 """Learning rules as pure losses."""
 
 from farfield._exports import face
+from farfield.objectives._adversarial_dropout import VAdD as VAdD
+from farfield.objectives._adversarial_training import AdversarialTraining as AdversarialTraining
 from farfield.objectives._augmentation import Augmented as Augmented
 from farfield.objectives._augmentation import CropAndFlip as CropAndFlip
 from farfield.objectives._augmentation import Cutout as Cutout
@@ -14,6 +16,7 @@ from farfield.objectives._hinge import HingeDiscriminator as HingeDiscriminator
 from farfield.objectives._hinge import HingeGenerator as HingeGenerator
 from farfield.objectives._mixup import ManifoldMixup as ManifoldMixup
 from farfield.objectives._mixup import Mixup as Mixup
+from farfield.objectives._neighbors import SNTG as SNTG
 from farfield.objectives._objective import Bound as Bound
 from farfield.objectives._objective import Objective as Objective
 from farfield.objectives._objective import Update as Update
@@ -37,6 +40,7 @@ from farfield.objectives._weight_averages import EarlyStopping as EarlyStopping
 
 OBJECTIVES: dict[str, type] = {
     "activation-l1": ActivationL1,
+    "adversarial-training": AdversarialTraining,
     "augmented": Augmented,
     "carried-state": CarriedState,
     "centered-l1": CenteredL1,
@@ -58,10 +62,12 @@ OBJECTIVES: dict[str, type] = {
     "pi-model": PiModel,
     "predicting-embeddings": PredictingEmbeddings,
     "reconstructing": Reconstructing,
+    "sntg": SNTG,
     "supervised": Supervised,
     "swa": SWA,
     "swad": SWAD,
     "temporal-ensembling": TemporalEnsembling,
+    "vadd": VAdD,
     "vat": VAT,
     "vrex": VREx,
 }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, final
+from typing import Annotated, NamedTuple, final
 
 import torch
 from torch import Tensor
@@ -55,6 +56,54 @@ class ConsistencyRule(Checked, Objective):
         outputs = update.outputs()
         check_logits(outputs, update.problems)
         return update.task_loss(outputs, update.problems).mean()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparingRule(ConsistencyRule):
+    """The task's loss, and a weighted distance of the network's answers from those of a teacher.
+
+    Args:
+        weight: Largest weight of the distance.
+        ramp: Fraction of the run over which the weight grows.
+        consistency: Name of the set on which answers are compared.
+    """
+
+    weight: NonNegativeFloat = 1.0
+    ramp: Fraction = 0.25
+
+    @abstractmethod
+    def compare(self, update: Update) -> Comparison:
+        """Compare answers of the network, which are its first call, with those of a teacher.
+
+        Args:
+            update: The step.
+        """
+
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """Compute the mean loss and the weighted distance.
+
+        Raises:
+            ValueError: If outputs are no logits of classes, or items cannot be compared.
+        """
+        supervised = self.supervised(update)
+        comparison = self.compare(update)
+        weight = self.weight * ramp_up(update.progress, self.ramp)
+        return supervised + weight * comparison.distance, comparison.state
+
+
+@final
+class Comparison(NamedTuple):
+    """Distance of a network's answers from a teacher's.
+
+    Args:
+        distance: The mean distance, a scalar.
+        teacher: Probabilities of the teacher, `(batch, *answer, class)`, without gradient.
+        state: Tensors to remember.
+    """
+
+    distance: Tensor
+    teacher: Tensor
+    state: Tensors
 
 
 def check_logits(outputs: Tensor, problems: Problems) -> None:
@@ -151,7 +200,7 @@ def moved(problems: Problems, shift: Tensor) -> Problems:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class PiModel(ConsistencyRule):
+class PiModel(ComparingRule):
     r"""The task's loss, and the distance of two answers to the same problems under noise.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b) + w(p)\, \frac{1}{B' K} \sum_{b, k}
@@ -176,8 +225,6 @@ class PiModel(ConsistencyRule):
         Laine and Aila 2017, section 2.1.
     """
 
-    weight: NonNegativeFloat = 1.0
-    ramp: Fraction = 0.25
     noise: NonNegativeFloat = 0.15
 
     @property
@@ -195,27 +242,24 @@ class PiModel(ConsistencyRule):
         problems = batches[self.consistency]
         return {name: draw_noise(problems, stream.child(name)) for name in ("first", "second")}
 
-    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """Compute the mean loss and the weighted distance.
+    def compare(self, update: Update) -> Comparison:
+        """Compare two answers under noise; the gradient of the distance passes to both.
 
         Raises:
-            ValueError: If the items are neither floating-point numbers nor bytes, or the outputs
-                are not logits of classes.
+            ValueError: If the items are neither floating-point numbers nor bytes.
         """
-        supervised = self.supervised(update)
         views = update.batches[self.consistency], update.second_view(self.consistency)
         first, second = (
             update.outputs(moved(problems, self.noise * update.draws[name]))
             for name, problems in zip(("first", "second"), views, strict=True)
         )
-        weight = self.weight * ramp_up(update.progress, self.ramp)
         apart = mean_of_asked(consistency(first, second, reduction="none"), views[0])
-        return supervised + weight * apart, update.state
+        return Comparison(apart, probabilities(second.detach()), update.state)
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class TemporalEnsembling(ConsistencyRule):
+class TemporalEnsembling(ComparingRule):
     r"""The task's loss, and the distance of answers from the mean of past answers to each problem.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b) + w(p)\, \frac{1}{B' K} \sum_{b, k}
@@ -241,8 +285,6 @@ class TemporalEnsembling(ConsistencyRule):
     """
 
     num_outputs: Size
-    weight: NonNegativeFloat = 1.0
-    ramp: Fraction = 0.25
     decay: Annotated[float, Limits(at_least=0, below=1)] = 0.6
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
@@ -257,13 +299,12 @@ class TemporalEnsembling(ConsistencyRule):
         visits = torch.zeros(len(index), dtype=torch.int64)
         return {"answers": answers.to(index.device), "visits": visits.to(index.device)}
 
-    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """Compute the mean loss and the weighted distance.
+    def compare(self, update: Update) -> Comparison:
+        """Compare answers with the mean of past ones, where a problem was seen before.
 
         Raises:
             ValueError: If the outputs are not `num_outputs` logits of each problem.
         """
-        supervised = self.supervised(update)
         rows, problems = update.rows[self.consistency], update.batches[self.consistency]
         outputs = update.outputs(problems)
         if outputs.shape[1:] != (self.num_outputs,):
@@ -282,5 +323,4 @@ class TemporalEnsembling(ConsistencyRule):
             "answers": update.state["answers"].index_copy(0, rows, kept),
             "visits": update.state["visits"].index_copy(0, rows, visits + 1),
         }
-        weight = self.weight * ramp_up(update.progress, self.ramp)
-        return supervised + weight * distance, state
+        return Comparison(distance, past, state)

@@ -15,6 +15,8 @@ from farfield.core.internal import TRAINING, Fraction, NonNegativeFloat, Positiv
 from farfield.functional import consistency
 from farfield.functional.internal import mix_pairs, probabilities, running_mean
 from farfield.objectives._consistency import (
+    ComparingRule,
+    Comparison,
     ConsistencyRule,
     check_logits,
     distance,
@@ -229,7 +231,7 @@ def teacher_warning(objective: Objective, steps: int) -> str | None:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class MeanTeacher(TeacherRule):
+class MeanTeacher(TeacherRule, ComparingRule):
     r"""The task's loss, and the distance from the answers of a teacher.
 
     $$L = \frac{1}{B} \sum_b \ell(f_\theta(x_b), y_b) + w(p)\, \frac{1}{B' K} \sum_{b, k}
@@ -270,20 +272,14 @@ class MeanTeacher(TeacherRule):
         """Set on which student and teacher are to agree."""
         return (self.consistency,)
 
-    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """Compute the mean loss and the weighted distance.
-
-        Raises:
-            ValueError: If the outputs are not logits of classes.
-        """
-        supervised = self.supervised(update)
+    def compare(self, update: Update) -> Comparison:
+        """Compare answers of the student with those of the teacher, to which no gradient passes."""
         problems = update.batches[self.consistency]
         student = update.outputs(problems)
         teacher, state = self.teach(update, update.second_view(self.consistency))
-        weight = self.weight * ramp_up(update.progress, self.ramp)
-        apart = mean_of_asked(consistency(student, teacher.detach(), reduction="none"), problems)
-        loss = supervised + weight * apart
-        return loss, self.follow(update, state)
+        teacher = teacher.detach()
+        apart = mean_of_asked(consistency(student, teacher, reduction="none"), problems)
+        return Comparison(apart, probabilities(teacher), self.follow(update, state))
 
 
 @final

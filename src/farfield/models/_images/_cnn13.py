@@ -86,6 +86,8 @@ class CNN13(nn.Module):
     Attributes:
         mixing_layers: The three groups up to their last batch normalization, behind which the
             released code mixes.
+        pooled1, pooled2: Layers that change nothing, behind the maxima of the first two groups.
+        features: Layer that changes nothing, before the linear layer.
 
     Raises:
         ValueError: If a number is out of range, or the images are not square, smaller, or of
@@ -128,17 +130,18 @@ class CNN13(nn.Module):
             convolve(fourfold, twice, 1),
             convolve(twice, width, 1),
         )
+        self.pooled1, self.pooled2, self.features = (nn.Identity() for _ in range(3))
         output = default_layer(width, num_outputs, generator)
         self.output = weight_norm(output)
 
     def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
         """Classify every image."""
         maps = maps_of(items, self.item_shape)
-        for group in (self.group1, self.group2):
-            maps = F.max_pool2d(F.leaky_relu(group(maps), _SLOPE), 2)
+        for group, pooled in ((self.group1, self.pooled1), (self.group2, self.pooled2)):
+            maps = pooled(F.max_pool2d(F.leaky_relu(group(maps), _SLOPE), 2))
             maps = F.dropout(maps, self.dropout, self.training)
         maps = F.leaky_relu(self.group3(maps), _SLOPE)
-        return self.output(maps.mean((-2, -1)))
+        return self.output(self.features(maps.mean((-2, -1))))
 
 
 def _group(*convolutions: nn.Conv2d) -> nn.Sequential:
