@@ -138,7 +138,7 @@ def test_layers_of_another_shape_and_unknown_ones_are_refused() -> None:
     rule = dataclasses.replace(RULE, shape=(4,))
     with pytest.raises(ValueError, match=r"shape must be .* for each of 5 problems, \(5, 5\) from"):
         rule.loss(update_of(rule, ThreeLayers()))
-    with pytest.raises(ValueError, match="hiden"):
-        dataclasses.replace(RULE, layer="hiden").start(
+    with pytest.raises(ValueError, match="beneath"):
+        dataclasses.replace(RULE, layer="beneath").start(
             Bound(module=ThreeLayers()), BATCHES, stream(0)
         )
