@@ -6,6 +6,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import secrets
 import stat
 import sys
 import time
@@ -13,6 +14,8 @@ from collections.abc import Iterable
 from io import BufferedReader
 from pathlib import Path
 from typing import Final
+
+from farfield._system import replace_file
 
 
 def open_regular(path: Path, most: int) -> BufferedReader:
@@ -90,6 +93,44 @@ def writable_place(path: Path) -> Path:
     if place.exists() and not (place.is_file() or place.is_dir()):
         raise OSError(errno.EINVAL, "it must be a regular file, not a device, pipe or socket")
     return place
+
+
+def write_whole(path: Path, *parts: bytes | memoryview) -> None:
+    """Write a file under a temporary name and rename it, so that it is whole or absent.
+
+    Args:
+        path: Path of the file; folders are made.
+        parts: Bytes of the file, one part after the other.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with temporary.open("wb") as written:
+            for part in parts:
+                written.write(part)
+            written.flush()
+            os.fsync(written.fileno())
+        replace_file(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def cache_folder() -> Path:
+    """Return the folder of fetched data: FARFIELD_CACHE, else `farfield` in the user's cache.
+
+    Raises:
+        OSError: If none is named and the user has no folder.
+    """
+    if named := os.environ.get("FARFIELD_CACHE"):
+        return expand_home(named)
+    try:
+        caches = expand_home(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError as error:
+        raise OSError("FARFIELD_CACHE must name a folder where the user has none") from error
+    return caches / "farfield"
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from farfield.core.internal import UnknownNameError
+from farfield.core.internal import UnknownNameError, cache_folder
 from farfield.tasks import DATA_SETS, fetch
 from farfield.tasks._files import _data_sets
 from farfield.tasks._files._data_sets import cached_array
-from farfield.tasks.internal import DataFile, DataSet, cache_folder
+from farfield.tasks.internal import DataFile, DataSet
 
 ARRAY = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
 

@@ -4,6 +4,7 @@ from farfield._citations import REFERENCES as REFERENCES
 from farfield._errors import UnknownNameError as UnknownNameError
 from farfield._errors import lacks_memory as lacks_memory
 from farfield._exports import exported
+from farfield._files import cache_folder as cache_folder
 from farfield._files import expand_home as expand_home
 from farfield._files import file_digest as file_digest
 from farfield._files import file_stamp as file_stamp
@@ -11,6 +12,7 @@ from farfield._files import is_settled as is_settled
 from farfield._files import open_regular as open_regular
 from farfield._files import read_regular as read_regular
 from farfield._files import writable_place as writable_place
+from farfield._files import write_whole as write_whole
 from farfield._machine import num_cores as num_cores
 from farfield._text import excerpt as excerpt
 from farfield._text import printable as printable

@@ -11,10 +11,9 @@ from typing import Final
 
 import msgspec
 
-from farfield.core.internal import read_regular
+from farfield.core.internal import cache_folder, read_regular
 from farfield.records import StoreError
 from farfield.records.internal import write_whole
-from farfield.tasks.internal import cache_folder
 
 PACKAGE: Final = Path(__file__).resolve().parents[1]
 

@@ -7,7 +7,6 @@ from farfield.tasks._analogies._published_analogies import (
 from farfield.tasks._arrays._read_arrays import read_arrays as read_arrays
 from farfield.tasks._files._data_sets import DataFile as DataFile
 from farfield.tasks._files._data_sets import DataSet as DataSet
-from farfield.tasks._files._data_sets import cache_folder as cache_folder
 from farfield.tasks._files._fetch import changed_files as changed_files
 from farfield.tasks._files._fetch import file_digests as file_digests
 from farfield.tasks._matrices._published_matrices import read_matrices as read_matrices

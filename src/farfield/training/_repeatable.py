@@ -16,9 +16,9 @@ from torch.optim import optimizer
 
 from farfield._machine import on_cpu
 from farfield._watch import Watch, short_path
-from farfield.core.internal import file_digest, file_stamp, printable
+from farfield.core.internal import cache_folder, file_digest, file_stamp, printable
 from farfield.experiments import Experiment
-from farfield.tasks.internal import ReadsFiles, cache_folder, changed_files, file_digests
+from farfield.tasks.internal import ReadsFiles, changed_files, file_digests
 
 _DONE: Final = set[str]()
 """Keys of the experiments whose first step was compared in this process."""

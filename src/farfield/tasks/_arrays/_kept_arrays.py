@@ -24,6 +24,7 @@ from torch import Tensor
 
 from farfield._watch import unwatched
 from farfield.core.internal import (
+    cache_folder,
     excerpt,
     file_stamp,
     from_line,
@@ -32,8 +33,8 @@ from farfield.core.internal import (
     printable,
     read_regular,
     to_line,
+    write_whole,
 )
-from farfield.tasks._files._data_sets import cache_folder, write_whole
 
 Values = Shaped[np.ndarray, "*shape"]
 

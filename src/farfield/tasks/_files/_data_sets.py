@@ -8,7 +8,6 @@ import io
 import lzma
 import math
 import os
-import secrets
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,9 +19,16 @@ from typing import Any, Final, final
 import numpy as np
 from jaxtyping import UInt8
 
-from farfield._system import replace_file
 from farfield._watch import unwatched
-from farfield.core.internal import UnknownNameError, excerpt, expand_home, printable, read_regular
+from farfield.core.internal import (
+    UnknownNameError,
+    cache_folder,
+    excerpt,
+    expand_home,
+    printable,
+    read_regular,
+    write_whole,
+)
 
 MOST_MEMORY: Final = 2**27
 """Bytes that a decoder of xz may take; the strongest preset takes 65 million."""
@@ -102,29 +108,6 @@ def _check_length(name: str, unpacked: bytes, most: int) -> None:
 
 
 _DIGEST_SIZE = hashlib.sha256().digest_size
-
-
-def write_whole(path: Path, *parts: bytes | memoryview) -> None:
-    """Write a file under a temporary name and rename it, so that it is whole or absent.
-
-    Args:
-        path: Path of the file; folders are made.
-        parts: Bytes of the file, one part after the other.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with temporary.open("wb") as written:
-            for part in parts:
-                written.write(part)
-            written.flush()
-            os.fsync(written.fileno())
-        replace_file(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def cached_array(
@@ -353,21 +336,6 @@ def data_folder(named: str | Path | None = None) -> Path:
             "folder must name the data folder, got none: pass it, or set FARFIELD_DATA"
         )
     return expand_home(named)
-
-
-def cache_folder() -> Path:
-    """Return the folder of fetched data: FARFIELD_CACHE, else `farfield` in the user's cache.
-
-    Raises:
-        OSError: If none is named and the user has no folder.
-    """
-    if named := os.environ.get("FARFIELD_CACHE"):
-        return expand_home(named)
-    try:
-        caches = expand_home(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    except RuntimeError as error:
-        raise OSError("FARFIELD_CACHE must name a folder where the user has none") from error
-    return caches / "farfield"
 
 
 def folders() -> tuple[Path, ...]:

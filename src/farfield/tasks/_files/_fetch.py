@@ -30,6 +30,7 @@ import msgspec
 
 from farfield.core.internal import (
     UnknownNameError,
+    cache_folder,
     check_arguments,
     excerpt,
     file_digest,
@@ -39,8 +40,9 @@ from farfield.core.internal import (
     open_regular,
     printable,
     read_regular,
+    write_whole,
 )
-from farfield.tasks._files._data_sets import DataFile, cache_folder, check_digest, write_whole
+from farfield.tasks._files._data_sets import DataFile, check_digest
 from farfield.tasks._files._known_data_sets import DATA_SETS
 from farfield.tasks._protocol._abilities import ReadsFiles
 
