@@ -33,7 +33,12 @@ Farfield = Callable[[str], Ended]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unchecked: Iterator[None]) -> Path:
+def folder(
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    unchecked: Iterator[None],
+) -> Path:
     """An empty folder, in which the command is typed.
 
     Networks are trained in this process: starting a worker takes longer than all that these train,
@@ -46,6 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unchecked: Iterator[
     monkeypatch.setattr("farfield.records._environment._commit", lambda: "release")
     monkeypatch.setattr("farfield.cli._main._uncollected", contextlib.nullcontext)
     monkeypatch.setattr("farfield.execution._run._executor_for", lambda *_: Here())
+    monkeypatch.setenv("FARFIELD_CACHE", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     return tmp_path

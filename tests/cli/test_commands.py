@@ -8,6 +8,7 @@ import json
 import re
 import runpy
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -1094,6 +1095,27 @@ def test_a_field_of_the_task_without_its_prefix_is_recognized(
     ended = farfield(f"train --task {task} --model esbn --withheld 3")
     assert ended.status == 2
     assert f"unknown option '--withheld'; did you mean '{meant}" in ended.err
+
+
+def test_claims_are_counted_again_only_after_a_change_of_results(
+    farfield, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[Path] = []
+
+    def rows(results: Path) -> Iterator[tuple[str, str, list[str]]]:
+        counted.append(results)
+        yield "paper/table", "A title", [f"run: {len(counted)}"]
+
+    monkeypatch.setattr("farfield.cli._report.claim_rows", rows)
+    first = farfield("list claims")
+    assert first.out == "claims\tpaper/table\tA title\trun: 1\n"
+    assert farfield("list claims") == first
+    (folder / "results" / "webb2021").mkdir(parents=True)
+    for content in ("one\n", "two lines\n"):
+        (folder / "results" / "webb2021" / "table-9.jsonl").write_text(content)
+        assert farfield("list claims").out.endswith(f"run: {len(counted)}\n")
+    assert len(counted) == 3
+    assert farfield("list claims --results elsewhere").out.endswith("run: 4\n")
 
 
 def test_an_impossible_width_is_refused_before_anything_is_made(farfield, folder: Path) -> None:

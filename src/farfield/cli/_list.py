@@ -17,6 +17,7 @@ from rich.text import Text
 
 from farfield._citations import REFERENCES
 from farfield._errors import UnknownNameError
+from farfield._kept import PACKAGE, kept, stamps_digest
 from farfield.cli._arguments import (
     COMMANDS,
     Cite,
@@ -97,8 +98,9 @@ def list_names(command: List) -> None:
 
     On a terminal each name is above its description, folded to the width of the terminal. In a
     pipe every name is one line of four columns between tabs: kind, name, description, and its
-    fields or contents. Claims that are listed alone also show their runs, which takes seconds to
-    find. Settings belong to one table.
+    fields or contents. Claims that are listed alone also show their runs: counting them takes
+    seconds after a change of results or code, and is kept in the cache folder. Settings belong to
+    one table.
 
     Args:
         command: The arguments.
@@ -128,16 +130,27 @@ def list_names(command: List) -> None:
         console.print()
 
 
-def _rows(kind: str, command: List) -> Iterator[tuple[str, str, list[str]]]:
+Row = tuple[str, str, list[str]]
+
+
+def _claim_rows(command: List) -> list[Row]:
+    """List the claims with their runs, from records; this loads torch and takes seconds."""
+    from farfield.cli._report import claim_rows
+
+    return [*claim_rows(command.results)]
+
+
+def _rows(kind: str, command: List) -> Iterator[Row]:
     """Name, line, and fields of everything of a kind."""
     if kind == "settings":
         from farfield.cli._report import setting_rows
 
         return setting_rows(command)
     if command.kind == kind == "claims":
-        from farfield.cli._report import claim_rows
-
-        return claim_rows(command.results)
+        homes = (command.results.absolute(), PACKAGE / "recorded", PACKAGE.parents[1] / "results")
+        inputs = stamps_digest(homes, ("*.jsonl", "*.toml", "*/*.jsonl", "*/*.json"))
+        rows = kept("claims.json", inputs, list[Row], lambda: _claim_rows(command))
+        return iter(rows)
     return ((name, what, fields) for name, (what, *fields) in NAMES[kind].items())
 
 
