@@ -360,7 +360,7 @@ def table(suite: str) -> Tabular:
 
 
 def ranking(suite: str) -> list[tuple[str, int, int]]:
-    """Rank the mechanisms of a suite by how often they are first, then by mean skill.
+    """Rank the mechanisms of a suite by how often they are first, then by the sum of skills.
 
     Args:
         suite: Name of the suite.
@@ -379,7 +379,8 @@ def ranking(suite: str) -> list[tuple[str, int, int]]:
         )
         for name in rows
     ]  # fmt: skip
-    return sorted(found, key=lambda one: (one[1], mean_skill(rows[one[0]])), reverse=True)
+    sums = {name: mean_skill(row) * len(row) for name, row in rows.items()}
+    return sorted(found, key=lambda one: (one[1], sums[one[0]]), reverse=True)
 
 
 def summary() -> Tabular:
