@@ -13,8 +13,8 @@ from farfield.experiments import Experiment, Network, Player, Pretrained, Recipe
 from farfield.experiments.internal import AutoencoderNetwork, PredictionNetwork
 from farfield.models import ESBN, LSTM
 from farfield.models.internal import NextEmbedding
-from farfield.nn import ContextNorm, FrameEncoder, LinearEncoder, SequenceNorm
-from farfield.nn.internal import FrameDecoder
+from farfield.nn import ContextNorm, FrameEncoder, LinearEncoder
+from farfield.nn.internal import FrameDecoder, SequenceNorm
 from farfield.objectives import (
     Bound,
     Objective,

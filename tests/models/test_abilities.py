@@ -14,7 +14,8 @@ from farfield.models.internal import (
     Relational,
     width_of,
 )
-from farfield.nn import ContextNorm, LSTMLayer, PooledBatchNorm, SlotBatchNorm, TimeStepNorm
+from farfield.nn import ContextNorm, LSTMLayer, PooledBatchNorm, SlotBatchNorm
+from farfield.nn.internal import TimeStepNorm
 
 
 def test_the_width_of_a_part_is_what_it_says() -> None:

@@ -15,8 +15,8 @@ from farfield.experiments import Spec
 from farfield.experiments.internal import AutoencoderNetwork, PredictionNetwork
 from farfield.functional import denormalize
 from farfield.models.internal import NextEmbedding, ObjectAutoencoder, ObjectPredictor
-from farfield.nn import FrameEncoder, PastNorm, SequenceNorm, TimeStepNorm
-from farfield.nn.internal import FrameDecoder
+from farfield.nn import FrameEncoder
+from farfield.nn.internal import FrameDecoder, PastNorm, SequenceNorm, TimeStepNorm
 from farfield.objectives import PredictingEmbeddings, Supervised
 from farfield.tasks import DynamicObjects, ObjectFrames
 from made import drawn, generator, state_of, unsettled

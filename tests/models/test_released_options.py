@@ -21,11 +21,11 @@ from farfield.nn import (
     PerProjection,
     PreNormTransformer,
     RIMs,
-    SequenceNorm,
     SlidingContextNorm,
     Syntax,
     Wiring,
 )
+from farfield.nn.internal import SequenceNorm
 from farfield.reproductions.webb2020._experiments import RELEASED_CONTEXTS
 from farfield.reproductions.webb2021._experiments import RELEASED_REASONERS
 from made import drawn, generator

@@ -43,7 +43,6 @@ from farfield.nn import (
     MomentEncoder,
     NeuralInterpreter,
     PanelEncoder,
-    PastNorm,
     PatchEncoder,
     PlanesEncoder,
     PooledBatchNorm,
@@ -54,14 +53,12 @@ from farfield.nn import (
     RelationalConvolution,
     RelationalCrossAttention,
     RelativeSymbols,
-    SequenceNorm,
     SilhouetteEncoder,
     SlidingContextNorm,
     SlotAttention,
     SlotBatchNorm,
     SubBatchNorm,
     SymbolLibrary,
-    TimeStepNorm,
 )
 from farfield.nn.internal import (
     FrameDecoder,
@@ -70,8 +67,11 @@ from farfield.nn.internal import (
     ModAttn,
     ModLin,
     ModMLP,
+    PastNorm,
     RelativePosition,
     Script,
+    SequenceNorm,
+    TimeStepNorm,
     TypeInference,
 )
 from made import generator

@@ -32,12 +32,11 @@ from farfield.nn import (
     GRULayer,
     LinearEncoder,
     NeuralInterpreter,
-    PastNorm,
     PatchEncoder,
     PreNormTransformer,
     RIMs,
 )
-from farfield.nn.internal import FrameDecoder
+from farfield.nn.internal import FrameDecoder, PastNorm
 from farfield.objectives import (
     ICT,
     OBJECTIVES,

@@ -19,7 +19,8 @@ from farfield.records import Store
 from farfield.reports import Plate, film
 from farfield.reports._exhibits._time_courses import time_courses
 from farfield.reports.internal import LIGHT
-from farfield.tasks import TRAINING, CheckedWorlds
+from farfield.tasks import TRAINING
+from farfield.tasks.internal import CheckedWorlds
 from reports.exhibits import AGENTS, ROOM, of_filmstrips, on_networks
 
 pytestmark = pytest.mark.usefixtures("small_world")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from farfield.core import stream
-from farfield.tasks import CheckedWorlds, GymnasiumWorlds
+from farfield.tasks import GymnasiumWorlds
 from farfield.tasks._worlds import _episodes
-from farfield.tasks.internal import play
+from farfield.tasks.internal import CheckedWorlds, play
 
 LIMIT = 3
 Faulty = Callable[[dict[str, Any]], None]

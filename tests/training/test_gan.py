@@ -20,13 +20,12 @@ from farfield.experiments import (
     Experiment,
     GANNetwork,
     ItemNetwork,
-    Judge,
     Player,
     Pretrained,
     Recipe,
     Spec,
 )
-from farfield.experiments.internal import LoadedNetwork
+from farfield.experiments.internal import Judge, LoadedNetwork
 from farfield.functional.internal import NFMRules
 from farfield.models import BottleneckMLP, ResNetDiscriminator, ResNetGenerator
 from farfield.objectives import HingeDiscriminator, HingeGenerator

@@ -16,7 +16,8 @@ from torch.nn import functional as F
 from farfield.core import Problems, Stream, stream
 from farfield.experiments import SGD, Adam, Experiment, Player, Recipe, RMSprop, SetNetwork, Spec
 from farfield.experiments.internal import PredictionNetwork
-from farfield.nn import PastNorm, PreNormTransformer
+from farfield.nn import PreNormTransformer
+from farfield.nn.internal import PastNorm
 from farfield.objectives import Mixup, Objective, Update
 from farfield.tasks import TRAINING, DistributionOfThree, DynamicObjects, Regime
 from farfield.training.internal import OneNetwork, Stack

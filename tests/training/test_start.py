@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from farfield.core import stream
 from farfield.experiments import Network, Pretrained, Spec
-from farfield.nn import LinearEncoder, SequenceNorm, TimeStepNorm
+from farfield.nn import LinearEncoder
+from farfield.nn.internal import SequenceNorm, TimeStepNorm
 from farfield.objectives import Objective, PredictingEmbeddings, Supervised
 from farfield.tasks import DynamicObjects
 from farfield.training import train

@@ -14,8 +14,8 @@ from farfield.core import Stream
 from farfield.functional.internal import as_fractions
 from farfield.models import ActorCritic, QuantileAgent
 from farfield.nn import RIMs
-from farfield.tasks import CheckedWorlds, Environment
-from farfield.tasks.internal import HasPictures
+from farfield.tasks import Environment
+from farfield.tasks.internal import CheckedWorlds, HasPictures
 
 Policy = Callable[[np.ndarray], np.ndarray]
 """Function from observations `(batch, *)` to actions `(batch,)`."""

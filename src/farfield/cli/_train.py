@@ -40,7 +40,6 @@ from farfield.experiments import (
     Experiment,
     GANNetwork,
     ItemNetwork,
-    Judge,
     Linear,
     Network,
     Player,
@@ -58,6 +57,7 @@ from farfield.experiments import (
 from farfield.experiments.internal import (
     TASK_ARGUMENTS,
     Architecture,
+    Judge,
     MapNetwork,
     RollOutNetwork,
     ScoredTrial,

@@ -7,7 +7,6 @@ from farfield.experiments._experiment import Pretrained as Pretrained
 from farfield.experiments._experiment import Recipe as Recipe
 from farfield.experiments._image_networks import GANNetwork as GANNetwork
 from farfield.experiments._image_networks import ItemNetwork as ItemNetwork
-from farfield.experiments._image_networks import Judge as Judge
 from farfield.experiments._image_networks import Passes as Passes
 from farfield.experiments._networks import AgentNetwork as AgentNetwork
 from farfield.experiments._networks import ByHand as ByHand

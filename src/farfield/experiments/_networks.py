@@ -44,12 +44,11 @@ from farfield.nn import (
     ConvEncoder,
     FrameEncoder,
     LinearEncoder,
-    PastNorm,
     PatchEncoder,
     PlanesEncoder,
     QuantileHead,
 )
-from farfield.nn.internal import FrameDecoder, LinearDecoder
+from farfield.nn.internal import FrameDecoder, LinearDecoder, PastNorm
 from farfield.objectives import PPO, RainbowIQN
 from farfield.tasks import TRAINING, Environment, ProblemTask
 from farfield.tasks.internal import (

@@ -8,6 +8,7 @@ from farfield.experiments._describe import public_path as public_path
 from farfield.experiments._describe import restore as restore
 from farfield.experiments._experiment import ChangesNetwork as ChangesNetwork
 from farfield.experiments._experiment import source_of_value as source_of_value
+from farfield.experiments._image_networks import Judge as Judge
 from farfield.experiments._image_networks import LoadedNetwork as LoadedNetwork
 from farfield.experiments._image_networks import MapNetwork as MapNetwork
 from farfield.experiments._networks import Architecture as Architecture

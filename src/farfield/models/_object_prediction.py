@@ -22,7 +22,7 @@ from farfield.models._abilities import KeepsStatistics
 from farfield.models._composition import Composition, gathered
 from farfield.models._items import check_one_item
 from farfield.models._sequence_reader import check_sequence
-from farfield.nn import NormalizedSequence
+from farfield.nn.internal import NormalizedSequence
 
 
 @final

@@ -48,10 +48,6 @@ from farfield.nn._norm._image_norms import ImageBatchNorm as ImageBatchNorm
 from farfield.nn._norm._image_norms import InstanceNorm as InstanceNorm
 from farfield.nn._norm._image_norms import LayerNorm as LayerNorm
 from farfield.nn._norm._image_norms import MapNormalizer as MapNormalizer
-from farfield.nn._norm._sequence_norms import NormalizedSequence as NormalizedSequence
-from farfield.nn._norm._sequence_norms import PastNorm as PastNorm
-from farfield.nn._norm._sequence_norms import SequenceNorm as SequenceNorm
-from farfield.nn._norm._sequence_norms import TimeStepNorm as TimeStepNorm
 from farfield.nn._norm._statistics_match import StatisticsMatch as StatisticsMatch
 from farfield.nn._recurrent._causal_transformer import CausalTransformer as CausalTransformer
 from farfield.nn._recurrent._fused_layers import GRUDynamics as GRUDynamics

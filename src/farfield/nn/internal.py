@@ -19,6 +19,10 @@ from farfield.nn._interpreter._script import Script as Script
 from farfield.nn._interpreter._type_inference import TypeInference as TypeInference
 from farfield.nn._nfm._multi_pass import LayerRead as LayerRead
 from farfield.nn._norm._image_norms import IdentityNorm as IdentityNorm
+from farfield.nn._norm._sequence_norms import NormalizedSequence as NormalizedSequence
+from farfield.nn._norm._sequence_norms import PastNorm as PastNorm
+from farfield.nn._norm._sequence_norms import SequenceNorm as SequenceNorm
+from farfield.nn._norm._sequence_norms import TimeStepNorm as TimeStepNorm
 from farfield.nn._recurrent._recurrence import Placement as Placement
 
 VALUE_HEADS: Final[dict[str, type[torch_nn.Module]]] = {"implicit-quantiles": nn.QuantileHead}

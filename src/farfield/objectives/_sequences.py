@@ -150,7 +150,7 @@ class PredictingEmbeddings(Checked, Objective):
     with $B$ sequences, $T$ steps, of which the first is not predicted, and $H$ features. Both are
     normalized, as the predictor has them, or both are embeddings. It needs a model that gives
     them: one with a method `predict` from `(items, index)` to normalized predictions and a
-    `farfield.nn.NormalizedSequence`, as `farfield.models.internal.ObjectPredictor` has.
+    `farfield.nn.internal.NormalizedSequence`, as `farfield.models.internal.ObjectPredictor` has.
     `Supervised` on the same model is the error in the pixels.
 
     Args:

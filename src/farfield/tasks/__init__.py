@@ -72,7 +72,6 @@ from farfield.tasks._vaec._vaec_files import write_vaec as write_vaec
 from farfield.tasks._worlds._atari import Atari as Atari
 from farfield.tasks._worlds._babyai_picking import BabyAIPicking as BabyAIPicking
 from farfield.tasks._worlds._check_environment import check_environment as check_environment
-from farfield.tasks._worlds._checked_worlds import CheckedWorlds as CheckedWorlds
 from farfield.tasks._worlds._checked_worlds import GymnasiumWorlds as GymnasiumWorlds
 from farfield.tasks._worlds._episodes import random_score as random_score
 from farfield.tasks._worlds._object_picking import ObjectPicking as ObjectPicking

@@ -46,6 +46,7 @@ from farfield.tasks._protocol._task import Form as Form
 from farfield.tasks._protocol._task import Reading as Reading
 from farfield.tasks._protocol._task import axes_of as axes_of
 from farfield.tasks._sequences._series_files import SERIES as SERIES
+from farfield.tasks._worlds._checked_worlds import CheckedWorlds as CheckedWorlds
 from farfield.tasks._worlds._episodes import Episodes as Episodes
 from farfield.tasks._worlds._episodes import expert_score as expert_score
 from farfield.tasks._worlds._episodes import play as play

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.records import Score
-from farfield.tasks import CheckedWorlds, Environment
-from farfield.tasks.internal import metric_of, play
+from farfield.tasks import Environment
+from farfield.tasks.internal import CheckedWorlds, metric_of, play
 
 RECENT: Final = 100
 """Last finished episodes whose mean score is shown during training."""

@@ -21,13 +21,13 @@ from farfield.experiments import (
     Experiment,
     GANNetwork,
     ItemNetwork,
-    Judge,
     Linear,
     Player,
     Pretrained,
     Recipe,
     Spec,
 )
+from farfield.experiments.internal import Judge
 from farfield.functional.internal import NFMRules
 from farfield.models import PreActResNet, ResNetDiscriminator, ResNetGenerator
 from farfield.nn import Standardize

@@ -32,15 +32,13 @@ from farfield.nn import (
     MisalignedContextNorm,
     MomentEncoder,
     PanelEncoder,
-    PastNorm,
     PooledBatchNorm,
-    SequenceNorm,
     SilhouetteEncoder,
     SlidingContextNorm,
     SlotBatchNorm,
     SubBatchNorm,
-    TimeStepNorm,
 )
+from farfield.nn.internal import PastNorm, SequenceNorm, TimeStepNorm
 from farfield.objectives import PredictingEmbeddings
 from farfield.reproductions._grid import Cell
 from farfield.tasks import (
