@@ -518,9 +518,10 @@ DIFFERING = {
     "model": "gondal2021/table-2",
     "objective": (
         "lamb2022/mixup-table-3 mixup-table-4 mixup-table-5 mixup-table-6 mixup-table-7 "
-        "mixup-narrow mixup-narrow-kmnist ict-table-1 ict-table-2 ict-table-3 ict-ablations "
+        "mixup-narrow mixup-narrow-kmnist ict-table-2 ict-table-3 ict-ablations "
         "two-moons ict-narrow"
     ),
+    "objective schedule steps": "lamb2022/ict-table-1",
     "objective reasoner": "lamb2022/mixup-elsewhere webb2021/table-9-released table-10-released",
     "objective reasoner steps": "webb2021/table-11-released table-12-released",
     "passes": "lamb2022/nfm-table-5 nfm-table-6",
