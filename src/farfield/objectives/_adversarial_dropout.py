@@ -82,7 +82,7 @@ class VAdD(ComparingRule):
         }
 
     def compare(self, update: Update) -> Comparison:
-        """Compare answers under a random mask with those under an adversarial one.
+        """Compare answers under a random mask with answers under an adversarial mask.
 
         Raises:
             ValueError: If the layer does not give outputs of the shape.
@@ -131,7 +131,7 @@ def adversarial_mask(mask: Tensor, slope: Tensor, change: float) -> Tensor:
 
     Args:
         mask: Masks of 0 and 1, `(batch, *)`.
-        slope: Slopes of what is to grow, of the same shape.
+        slope: Slopes of the number that is to grow, of the same shape.
         change: Fraction of each mask that may change.
     """
     flat, slopes = mask.flatten(1), slope.flatten(1)

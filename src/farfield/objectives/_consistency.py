@@ -60,7 +60,7 @@ class ConsistencyRule(Checked, Objective):
 
 @dataclass(frozen=True, kw_only=True)
 class ComparingRule(ConsistencyRule):
-    """The task's loss, and a weighted distance of the network's answers from those of a teacher.
+    """The task's loss, and a weighted distance of the network's answers from a teacher's answers.
 
     Args:
         weight: Largest weight of the distance.
@@ -73,7 +73,7 @@ class ComparingRule(ConsistencyRule):
 
     @abstractmethod
     def compare(self, update: Update) -> Comparison:
-        """Compare answers of the network, which are its first call, with those of a teacher.
+        """Compare answers of the network, which are its first call, with answers of a teacher.
 
         Args:
             update: The step.
@@ -300,7 +300,7 @@ class TemporalEnsembling(ComparingRule):
         return {"answers": answers.to(index.device), "visits": visits.to(index.device)}
 
     def compare(self, update: Update) -> Comparison:
-        """Compare answers with the mean of past ones, where a problem was seen before.
+        """Compare answers with the mean of past answers, where a problem was seen before.
 
         Raises:
             ValueError: If the outputs are not `num_outputs` logits of each problem.

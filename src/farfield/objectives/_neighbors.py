@@ -94,7 +94,7 @@ class SNTG(RuleOverRule):
         return loss, named(OWN, comparison.state)
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
-        """List what the rule remembers after the parameters have changed.
+        """List the tensors that the rule remembers after the parameters have changed.
 
         Args:
             state: Tensors that `loss` returned.

@@ -273,7 +273,7 @@ class MeanTeacher(TeacherRule, ComparingRule):
         return (self.consistency,)
 
     def compare(self, update: Update) -> Comparison:
-        """Compare answers of the student with those of the teacher, to which no gradient passes."""
+        """Compare the answers of student and teacher; no gradient passes to the teacher."""
         problems = update.batches[self.consistency]
         student = update.outputs(problems)
         teacher, state = self.teach(update, update.second_view(self.consistency))

@@ -21,7 +21,7 @@ _AVERAGE: Final = "average."
 _SEGMENT: Final = "segments."
 _BEST: Final = "best."
 _ROUNDING: Final = 1e-9
-"""What a fraction of a run may be off by rounding."""
+"""Rounding error of a fraction of a run."""
 _COUNT, _LOSSES, _TIMES, _LEAST = "count", "losses", "times", "least"
 
 

@@ -41,7 +41,7 @@ def goal_lines(recorded: Recorded) -> list[str]:
 
 
 SCORES: Final = (
-    "Every goal with its scores: *measured* is the mean of the networks (their number), with the "
+    "*Measured* is the mean of the networks (their number), with the "
     "95 % interval where there are two or more. *Underpowered* are fewer networks or steps than a "
     "verdict takes. The goal of forecasts is on [their "
     "page](../../benchmarks/results/forecast/forecast.md)."
@@ -49,8 +49,8 @@ SCORES: Final = (
 """Columns of the scores of goals in words."""
 
 
-def score_lines(recorded: Recorded) -> list[str]:
-    """List the lines of the table of all goals with their scores, run or not.
+def goals_page(recorded: Recorded) -> str:
+    """Format the page of all goals with their scores, run or not.
 
     Args:
         recorded: Recorded runs.
@@ -64,7 +64,7 @@ def score_lines(recorded: Recorded) -> list[str]:
             verdict = Verdict.NOT_RUN if row is None else row.judgement.verdict
             table.append(
                 [
-                    table_link(key),
+                    key,
                     as_words(f"{claim.subject}: {claim.row}, {claim.column}"),
                     text.goal(claim),
                     text.MISSING if row is None else as_words(_measured(row)),
@@ -72,7 +72,8 @@ def score_lines(recorded: Recorded) -> list[str]:
                 ]
             )
     head = ("goals of", "row, column", "goal", "measured", "state")
-    return [SCORES, "", *map(table_line, (head, ("---",) * len(head), *table))]
+    lines = map(table_line, (head, ("---",) * len(head), *table))
+    return "\n".join(["# Goals of our own", "", SCORES, "", *lines]) + "\n"
 
 
 def _measured(row: Row) -> str:
@@ -254,7 +255,7 @@ def index_page(
         "",
         *goal_lines(recorded),
         "",
-        *score_lines(recorded),
+        "[Every goal with its scores](goals.md), run or not.",
         "",
         *_pictures(recorded, folder),
     ]

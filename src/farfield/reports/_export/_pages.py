@@ -16,7 +16,7 @@ from farfield.metrics import mean_and_standard_error
 from farfield.reports._export._coverage import Coverage, coverage_of, is_full
 from farfield.reports._export._export import load_reasons, load_wanted
 from farfield.reports._export._figure_export import FigureExport
-from farfield.reports._export._index import index_page
+from farfield.reports._export._index import goals_page, index_page
 from farfield.reports._export._recorded import Kind, Recorded
 from farfield.reports._figures._registry import FIGURES
 from farfield.reports._report import _text as text
@@ -79,7 +79,8 @@ def results_pages(folder: Path, seen_from_pages: str = FROM_PAGES) -> dict[str, 
     recorded = Recorded(folder)
     covered = coverage_of(recorded, load_wanted(folder))
     reasons = load_reasons(folder)
-    pages = {"index.md": index_page(recorded, covered, reasons, seen_from_pages)}
+    index = index_page(recorded, covered, reasons, seen_from_pages)
+    pages = {"index.md": index, "goals.md": goals_page(recorded)}
     for paper, items in covered.items():
         pages[f"{paper}.md"] = _page(paper, items, recorded, seen_from_pages)
         pages[f"{paper}.csv"] = _all_runs(paper, recorded)

@@ -102,7 +102,7 @@ DEFORMATIONS: Final[tuple[Perturbation, ...]] = (
 )
 """Deformations of Table 4."""
 ATTACK: Final = FGSM(eps=8 / 255, of="test")
-"""Attack of Table 7, whose PGD training is that of Madry et al. 2018 under the same ε."""
+"""Attack of Table 7, whose row of PGD training has the same ε."""
 
 
 def _regularized(row: str) -> Objective:
