@@ -59,6 +59,7 @@ from farfield.objectives.internal import AGENT_OBJECTIVES
 from farfield.records import Store, _environment
 from farfield.reports import FIGURES, Figure, extrapolation_profile
 from farfield.reproductions import TABLES, Budget, Table
+from farfield.suites import SUITES
 from farfield.tasks import (
     DATA_SETS,
     ENVIRONMENTS,
@@ -448,6 +449,11 @@ def test_help_with_names_says_which_fields_these_have(
     assert option in ended.out
     assert said in " ".join(ended.out.split())
     assert not any(folder.iterdir())
+
+
+def test_help_of_bench_names_every_suite(farfield) -> None:
+    [said] = re.findall(r"--suite STR(.*?)--seeds", farfield("bench --help").out, re.DOTALL)
+    assert set(SUITES) <= set(re.findall(r"\w+", said))
 
 
 def test_help_with_a_wrong_name_says_which_is_right(farfield) -> None:

@@ -181,7 +181,8 @@ class Bench:
     module: tyro.conf.Positional[str]
     """File and class, e.g. my_module.py:MyReasoner, or on the suite domains my_rule.py:MyRule."""
     suite: str = "relational"
-    """relational, grids, varied, sequence, state, algorithms, series, domains, set or image."""
+    """relational, grids, objects, varied, sequence, state, algorithms, series, domains, set or
+    image."""
     seeds: int | None = None
     """Networks to train on each task, seeds 0 to N-1; the number of the suite if not given."""
     tune: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
