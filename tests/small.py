@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -38,6 +39,11 @@ def loss_of(
     network = Bound(module=model, parameters=parameters or {})
     update = Update(network=network, batches=batches, task_loss=task_loss, draws=draws)
     return rule.loss(update)[0]
+
+
+def parameters_of(model: nn.Module) -> dict[str, np.ndarray]:
+    """The parameters of a network as arrays, by name."""
+    return {name: p.detach().numpy() for name, p in model.named_parameters()}
 
 
 class ThreeLayers(nn.Module):

@@ -34,7 +34,7 @@ from farfield.objectives import (
 )
 from made import generator, gradcheck
 from oracles import learning_rules as oracle
-from small import ThreeLayers, classified, cross_entropy
+from small import ThreeLayers, classified, cross_entropy, parameters_of
 
 
 class Reads(ThreeLayers):
@@ -51,10 +51,6 @@ BATCHES = {TRAINING: classified(1), "unlabelled": classified(2)}
 X, TARGET = BATCHES[TRAINING].sequences(), BATCHES[TRAINING].target
 U = BATCHES["unlabelled"].sequences()
 MODEL, TEACHER = Reads(0), Reads(1)
-
-
-def parameters_of(model: nn.Module) -> dict[str, np.ndarray]:
-    return {name: p.detach().numpy() for name, p in model.named_parameters()}
 
 
 def objective_loss(rule: Objective, model: nn.Module, **others: Any) -> float:

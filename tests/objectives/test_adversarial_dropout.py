@@ -16,7 +16,7 @@ from farfield.core.internal import TRAINING
 from farfield.objectives import Bound, Update, VAdD
 from made import gradcheck
 from oracles import learning_rules as oracle
-from small import ThreeLayers, classified, cross_entropy
+from small import ThreeLayers, classified, cross_entropy, parameters_of
 
 BATCHES = {TRAINING: classified(1), "unlabelled": classified(2)}
 RULE = VAdD(layer="hidden", shape=(5,), weight=3.0, ramp=0.4, change=0.4, consistency="unlabelled")
@@ -79,10 +79,7 @@ def test_the_mask_changes_where_the_slope_is_steepest(change: float, count: int)
                 changed[b, j] = 1 - mask[b, j]
     second = answers_by_loops(model, changed, dropout)
     distance = sum(map(apart, target, second)) / 20
-    logits = oracle.outputs(
-        BATCHES[TRAINING].sequences().numpy(),
-        {name: p.detach().numpy() for name, p in model.named_parameters()},
-    )
+    logits = oracle.outputs(BATCHES[TRAINING].sequences().numpy(), parameters_of(model))
     supervised = oracle.mixup_loss(logits, BATCHES[TRAINING].target.tolist(), [1.0] * 5, [0] * 5)
     expected = supervised + 3 * math.exp(-1.25) * distance
     assert rule.loss(update)[0].item() == pytest.approx(expected, rel=1e-9)

@@ -15,13 +15,9 @@ from farfield.core import Problems, stream
 from farfield.core.internal import TRAINING
 from farfield.objectives import AdversarialTraining, Bound, Update
 from oracles import learning_rules as oracle
-from small import ThreeLayers, classified, cross_entropy, loss_of
+from small import ThreeLayers, classified, cross_entropy, loss_of, parameters_of
 
 EPS, STEP = 0.5, 0.3
-
-
-def parameters_of(model: nn.Module) -> dict[str, np.ndarray]:
-    return {name: p.detach().numpy() for name, p in model.named_parameters()}
 
 
 def loss_by_loops(x: np.ndarray, target: list[int], own: dict[str, np.ndarray]) -> list[float]:

@@ -16,15 +16,11 @@ from farfield.models.internal import ItemModel
 from farfield.objectives import VAT, Bound, Objective, PiModel, TemporalEnsembling, Update
 from made import gradcheck
 from oracles import learning_rules as oracle
-from small import ThreeLayers, classified, cross_entropy
+from small import ThreeLayers, classified, cross_entropy, parameters_of
 
 BATCHES = {TRAINING: classified(1), "unlabelled": classified(2)}
 X = {name: batch.sequences().numpy() for name, batch in BATCHES.items()}
 PLAIN = ([1.0] * 5, [0] * 5)
-
-
-def parameters_of(model: nn.Module) -> dict[str, np.ndarray]:
-    return {name: p.detach().numpy() for name, p in model.named_parameters()}
 
 
 def update_of(rule: Objective, model: nn.Module, number: int = 0, **others: Any) -> Update:

@@ -16,14 +16,10 @@ from farfield.objectives import ICT, Bound, MeanTeacher, Update
 from farfield.training.internal import OneNetwork
 from made import gradcheck
 from oracles import learning_rules as oracle
-from small import ThreeLayers, classified, cross_entropy, small_experiment
+from small import ThreeLayers, classified, cross_entropy, parameters_of, small_experiment
 
 LAYERS = ("input", "encoder", "hidden")
 BATCHES = {TRAINING: classified(1), "unlabelled": classified(2)}
-
-
-def parameters_of(model: nn.Module) -> dict[str, np.ndarray]:
-    return {name: p.detach().numpy() for name, p in model.named_parameters()}
 
 
 def update_of(rule: ICT, model: nn.Module, number: int, **others: Any) -> Update:

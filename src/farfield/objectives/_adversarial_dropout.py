@@ -88,13 +88,11 @@ class VAdD(ComparingRule):
             ValueError: If the layer does not give outputs of the shape.
         """
         problems = update.batches[self.consistency]
-        tensors = update.network.tensors()
-        fixed = {name: tensor.detach() for name, tensor in tensors.items()}
-        mutable = update.network.mutable_buffers()
+        fixed = update.network.fixed_tensors()
 
         def answers(mask: Tensor, parameters: Tensors) -> Tensor:
-            buffers = {name: tensors[name].clone() for name in mutable}
-            return self._masked_outputs(update, problems, mask, {**parameters, **buffers})
+            given = {**parameters, **update.network.copied_buffers()}
+            return self._masked_outputs(update, problems, mask, given)
 
         random = answers(update.draws[FIRST], {})
         target = random.detach()

@@ -78,13 +78,12 @@ class AdversarialTraining(Checked, Objective):
         """
         shown = update.problems.unshared()
         items, low, high = box_around(shown.table(), self.eps, self.bounds)
-        fixed = {name: tensor.detach() for name, tensor in update.network.tensors().items()}
-        mutable = update.network.mutable_buffers()
+        fixed = update.network.fixed_tensors()
 
         def total(moved: Tensor) -> Tensor:
-            buffers = {name: fixed[name].clone() for name in mutable}
+            given = {**fixed, **update.network.copied_buffers()}
             problems = dataclasses.replace(shown, items=moved)
-            return update.task_loss(update.outputs(problems, {**fixed, **buffers}), problems).sum()
+            return update.task_loss(update.outputs(problems, given), problems).sum()
 
         moved = items
         if self.random_start:

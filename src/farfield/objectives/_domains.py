@@ -10,7 +10,7 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
-from farfield.core import Problems, Stream, tap_layers
+from farfield.core import Problems, Stream
 from farfield.core.internal import TRAINING, Checked, Fraction, NonNegativeFloat, layer_by_name
 from farfield.functional.internal import (
     covariance_distance,
@@ -250,13 +250,7 @@ class CORAL(DomainRule):
         Raises:
             ValueError: If the layer is not called once, with one vector for each problem.
         """
-        seen: list[Tensor] = []
-
-        def see(output: Tensor) -> Tensor:
-            seen.append(output)
-            return output
-
-        with tap_layers(update.network.module, {self.layer: see}):
+        with update.network.watched(self.layer) as seen:
             outputs = update.outputs()
         losses = domain_losses(update, update.task_loss(outputs, update.problems))
         count = len(update.problems)

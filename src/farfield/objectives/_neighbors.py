@@ -10,7 +10,7 @@ from typing import final
 import torch
 from torch import Tensor
 
-from farfield.core import Problems, Stream, tap_layers
+from farfield.core import Problems, Stream
 from farfield.core.internal import NonNegativeFloat, PositiveFloat, layer_by_name
 from farfield.objectives._consistency import ComparingRule, ramp_up
 from farfield.objectives._objective import Bound, Tensors, Update
@@ -71,15 +71,9 @@ class SNTG(RuleOverRule):
             ValueError: If the layer does not give one output for each of two or more problems.
         """
         rule = self.objective
-        seen: list[Tensor] = []
-
-        def see(output: Tensor) -> Tensor:
-            seen.append(output)
-            return output
-
         supervised = rule.supervised(update)
         own = dataclasses.replace(update, state=tensors_of(OWN, update.state))
-        with tap_layers(update.network.module, {self.layer: see}):
+        with update.network.watched(self.layer) as seen:
             comparison = rule.compare(own)
         count = len(update.batches[rule.consistency])
         if not seen or len(seen[0]) != count or count < 2:
@@ -92,16 +86,6 @@ class SNTG(RuleOverRule):
         terms = rule.weight * comparison.distance + self.weight * apart
         loss = supervised + ramp_up(update.progress, rule.ramp) * terms
         return loss, named(OWN, comparison.state)
-
-    def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
-        """List the tensors that the rule remembers after the parameters have changed.
-
-        Args:
-            state: Tensors that `loss` returned.
-            parameters: Parameters after the step, by name.
-            progress: Fraction of the steps that are done.
-        """
-        return named(OWN, self.objective.after(tensors_of(OWN, state), parameters, progress))
 
 
 def neighbor_distance(features: Tensor, teacher: Tensor, *, margin: float) -> Tensor:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, ClassVar, Final, Protocol, final, runtime_checkable
 
 from torch import Tensor, nn
 
-from farfield.core import Problems, Stream
+from farfield.core import Problems, Stream, tap_layers
 from farfield.core.internal import TRAINING, call_with
 
 _POWER_VECTOR: Final = re.compile(r"(?:^|[._])[uv]\d*$")
@@ -82,6 +83,34 @@ class Bound:
         """List all parameters and buffers, by the first name of each."""
         own = chain(self.module.named_parameters(), self.module.named_buffers())
         return {**dict(own), **self.parameters}
+
+    def fixed_tensors(self) -> dict[str, Tensor]:
+        """List all parameters and buffers without their gradient, by the first name of each."""
+        return {name: tensor.detach() for name, tensor in self.tensors().items()}
+
+    def copied_buffers(self) -> dict[str, Tensor]:
+        """Copy the buffers that a call may change, so that a call with the copies leaves them."""
+        tensors = self.tensors()
+        return {name: tensors[name].clone() for name in self.mutable_buffers()}
+
+    @contextmanager
+    def watched(self, layer: str) -> Iterator[list[Tensor]]:
+        """List the outputs of a layer, call by call, as long as a `with` block lasts.
+
+        Args:
+            layer: Name of the layer.
+
+        Raises:
+            ValueError: If the network has no layer of the name.
+        """
+        seen = list[Tensor]()
+
+        def see(output: Tensor) -> Tensor:
+            seen.append(output)
+            return output
+
+        with tap_layers(self.module, {layer: see}):
+            yield seen
 
     def mutable_buffers(self) -> list[str]:
         """List the names of buffers that a call may change: all but the buffers of pure modules.

@@ -64,6 +64,17 @@ class RuleOverRule(Checked, Objective):
         """
         return self.objective.draw(batches, stream)
 
+    def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
+        """List the tensors to remember after the parameters have changed.
+
+        Args:
+            state: Tensors that `loss` returned.
+            parameters: Parameters after the step, by name.
+            progress: Fraction of the steps that are done.
+        """
+        own = self.objective.after(tensors_of(OWN, state), parameters, progress)
+        return besides(state) | named(OWN, own)
+
     def evaluated(self, state: Tensors, loss: float) -> Tensors:
         """List the tensors to remember after an evaluation.
 

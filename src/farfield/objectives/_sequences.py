@@ -112,17 +112,6 @@ class CarriedState(RuleOverRule):
         after = {str(number): part.detach() for number, part in enumerate(carry.state or ())}
         return loss, named(_CARRIED, after) | named(OWN, new)
 
-    def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
-        """List the tensors to remember after the parameters have changed.
-
-        Args:
-            state: Tensors that `loss` returned.
-            parameters: Parameters after the step, by name.
-            progress: Fraction of the steps that are done.
-        """
-        own = self.objective.after(tensors_of(OWN, state), parameters, progress)
-        return named(_CARRIED, tensors_of(_CARRIED, state)) | named(OWN, own)
-
 
 def _rows_of(part: Tensor, source: Tensor) -> Tensor:
     """Select rows of a state, zeros for row −1.

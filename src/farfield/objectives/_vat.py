@@ -90,12 +90,13 @@ class VAT(ConsistencyRule):
         """
         supervised = self.supervised(update)
         problems = update.batches[self.consistency]
-        answers = log_probabilities(update.outputs(problems, _buffers(update)))
+        answers = log_probabilities(update.outputs(problems, update.network.copied_buffers()))
         before = answers.detach()
-        fixed = {name: tensor.detach() for name, tensor in update.network.tensors().items()}
+        fixed = update.network.fixed_tensors()
 
         def divergence(shift: Tensor, parameters: Tensors) -> Tensor:
-            outputs = self._moved_outputs(update, shift, {**parameters, **_buffers(update)})
+            given = {**parameters, **update.network.copied_buffers()}
+            outputs = self._moved_outputs(update, shift, given)
             return mean_of_asked(kl_divergence(before, log_probabilities(outputs)), problems)
 
         direction = adversarial_direction(
@@ -127,9 +128,3 @@ class VAT(ConsistencyRule):
 
         with tap_layers(update.network.module, {self.layer: move}):
             return cast(Tensor, update.outputs(problems.unshared(), parameters))
-
-
-def _buffers(update: Update) -> dict[str, Tensor]:
-    """Copy the buffers of a network that a call may change."""
-    tensors = update.network.tensors()
-    return {name: tensors[name].clone() for name in update.network.mutable_buffers()}

@@ -199,8 +199,8 @@ def write_all(
         "table.tex": found.table.latex().encode(),
         "profile.json": to_json(found),
     }
-    if found.forecasts.cells:
-        written["forecasts.csv"] = found.forecasts.csv().encode()
+    if (forecasts := found.forecasts).cells:
+        written["forecasts.csv"] = forecasts.csv().encode()
     if found.broken:
         written["profile.png"] = _png(draw_curves(found))
     for name, content in written.items():
